@@ -26,9 +26,9 @@ _COUNTED = {
     "reproduced": "are reproduced",
     "in order": "keep their order but not their values",
     "not reproduced": "are not reproduced",
-    "on other data": "are tested on other data than their own",
-    "not here": "cannot be repeated here",
-    "nothing to reproduce": "hold nothing to repeat",
+    "on other data": "are tested on other data only",
+    "not here": "cannot be reproduced here",
+    "nothing to reproduce": "have nothing to reproduce",
 }
 
 

@@ -29,7 +29,7 @@ def bank_intervals(name: str) -> str:
         ]
         for one in stored(name)["intervals"]["cells"]
     ]  # fmt: skip
-    head = ["data", "training items", "coverage", "before", "width / truth", "width / before",
+    head = ["data", "training items", "coverage", "before", "width / exact value", "width / before",
             "warned", "coverage without a warning"]  # fmt: skip
     return table(head, rows)
 

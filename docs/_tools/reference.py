@@ -79,7 +79,7 @@ def _index() -> str:
     return "\n".join(
         [
             "# Python\n\n*You want the arguments of a function, or the methods of its result.*",
-            "This is every public name with its docstring. Ranks are 1-based everywhere.\n",
+            "These pages list all public names with their docstrings. Ranks are 1-based.\n",
             "`import fullrank as fr` gives you these names:\n",
             "| name | what it does |\n| --- | --- |",
             *rows,
@@ -103,7 +103,8 @@ def _package(name: str) -> str:
         if inspect.ismodule(value):
             continue
         if (home := _home(value, one)) != name:
-            parts += [f"[`{one}`]({home}.md#{_path(value, home, one)}) is described there.", ""]
+            link = f"[`{one}`]({home}.md#{_path(value, home, one)})"
+            parts += [f"{link} is described on the page of `fullrank.{home}`.", ""]
         elif inspect.isclass(value) or inspect.isfunction(value):
             parts += [f"::: {_path(value, name, one)}", *_OPTIONS.get(name, ()), ""]
         else:

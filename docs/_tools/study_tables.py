@@ -72,7 +72,7 @@ def winners() -> str:
     designs = [one for one in _NAMED_FROM if one in found]
     rows = [
         [
-            name.replace("naive", "the sampled metric as it is"),
+            name.replace("naive", "naive metric"),
             *(f"{found[one][name]:.0f}" if name in found[one] else "–" for one in designs),
         ]
         for name in _NAMERS
@@ -117,7 +117,7 @@ def coverage(design: str, target: str = "population", metric: str = "recall@10")
         and (cell["method"] == "smoothed" or design.startswith("fixed"))
     ]  # fmt: skip
     return table(
-        ["ranks as on", "estimator", "coverage, %"],
+        ["shape of the ranks", "estimator", "coverage, %"],
         ([cell["shape"], cell["method"], f"{100 * cell['coverage']:.1f}"] for cell in cells),
     )
 
@@ -126,8 +126,8 @@ def growing() -> str:
     """How bounds narrow as the sample grows."""
     columns = {
         "candidates": "{sample_size:,}",
-        "all users like these": "{population[0]:.2f} … {population[1]:.2f}",
-        "these users": "{users[0]:.2f} … {users[1]:.2f}",
+        "interval for the population": "{population[0]:.2f} … {population[1]:.2f}",
+        "interval for these users": "{users[0]:.2f} … {users[1]:.2f}",
     }
     return tables.records("bounds", "growing/rows", columns)
 

@@ -30,12 +30,12 @@ MISTAKES: dict[str, tuple[str | None, tuple[str, ...], str]] = {
     "zero-based ranks": (
         "rank\n3\n0\n0\n",
         SIZES,
-        r"The 'rank' column.*2 of 3.*line 3 of .*: 0\b",
+        r"The 'rank' column.*2 of 3.*line 3 of .* has 0\b",
     ),
     "rank too large": (
         "rank\n11\n",
         SIZES,
-        r"The 'rank' column.*1 of 1.*line 2 of .*: 11",
+        r"The 'rank' column.*1 of 1.*line 2 of .* has 11",
     ),
     "no ranks": ("rank\n", SIZES, r"`[A-Z-]+.*has no rows"),
     "no table": ("", SIZES, r".*table.*ranks\.csv is empty"),

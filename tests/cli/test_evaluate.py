@@ -87,7 +87,7 @@ def test_the_borrowed_shape(fullrank: Run, plays: Path, tmp_path: Path) -> None:
         assert content["models"][0]["metrics"][0]["estimate"] != value
     refused = fullrank(*command, "--no-anchor", "--out", out)
     assert refused.code == 2
-    assert re.search(r"`--out`.*anchor \(auto there, none now\)", refused.err)
+    assert re.search(r"`--out`.*anchor \(auto then, none now\)", refused.err)
 
 
 def test_factor_files(fullrank: Run, plays: Path, tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_an_interrupted_run_says_what_is_kept_and_that_it_resumed(
         done = fullrank(*words)
         assert (done.code, done.out) == (130, "")
         assert done.err == (
-            f"Interrupted: {folder} keeps 3 finished shards; run the same command to resume.\n"
+            f"Interrupted: {folder} contains 3 finished shards; run the same command to resume.\n"
         )
         alone = fullrank("evaluate", "simulated", "--model", "popularity")
         assert alone.code == 0  # which keeps nothing

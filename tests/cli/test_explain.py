@@ -60,7 +60,10 @@ def test_the_help_offers_what_is_taken(fullrank: Any) -> None:
     assert "Default: infer" not in shown
     done = fullrank("explain", "--n-items", "3000", "--design", "adaptive:25")
     assert (done.code, done.out) == (2, "")
-    assert "must have one sample size without ranks, such as sampled:100, not adaptive" in done.err
+    assert (
+        "must have one sample size if there are no ranks, as in sampled:100, not adaptive"
+        in done.err
+    )
 
 
 @pytest.mark.parametrize(

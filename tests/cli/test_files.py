@@ -409,7 +409,7 @@ def test_ids_of_two_files_meet(tmp_path: Path) -> None:
     train, test = tmp_path / "train.csv", tmp_path / "test.csv"
     train.write_text("user,item\n1,7\n2,8\n")
     test.write_text("user,item\n1,007\n")
-    with pytest.warns(DataWarning, match=r"1 of 1 items of the test part are not in the train"):
+    with pytest.warns(DataWarning, match=r"training part lacks 1 of 1 items of the test"):
         split = read_split({"train": train, "test": test})
     assert split.train.item_ids.tolist() == ["007", "7", "8"]
     typed_ = tmp_path / "test.parquet"
@@ -527,7 +527,7 @@ def test_users_that_the_train_part_lacks(tmp_path: Path) -> None:
     train, test = tmp_path / "train.csv", tmp_path / "test.csv"
     train.write_text("user,item\n1,7\n2,8\n")
     test.write_text("user,item\n1,8\n3,7\n")
-    with pytest.warns(DataWarning, match=r"1 of 2 users of the test part are not in the train"):
+    with pytest.warns(DataWarning, match=r"training part lacks 1 of 2 users of the test"):
         read_split({"train": train, "test": test})
 
 

@@ -50,7 +50,7 @@ def test_an_assumed_shape_is_told(fullrank: Any) -> None:
     words = (*words, "--margin", "0.02")
     done = fullrank(*words)
     assert done.out.startswith("No pilot: Recall@K = (K/N)^0.35 is assumed ")
-    assert "recall@20 is about 0.2; goal: a 95 % interval of ± 0.02" in done.out
+    assert "recall@20 is about 0.2; goal: 95 % interval of ± 0.02" in done.out
     assert "(K/N)^0.5 is assumed" in fullrank(*words, "--shape", "0.5").out
 
 

@@ -120,9 +120,8 @@ def test_a_run_folder_is_an_anchor(fullrank: Any, ranks: Path, tmp_path: Path) -
         json.loads(done.out)["models"][0]["metrics"]
         != (json.loads(plain.out)["models"][0]["metrics"])
     )
-    assert (
-        "with the shape borrowed from other models" in json.loads(done.out)["models"][0]["reason"]
-    )
+    reason = json.loads(done.out)["models"][0]["reason"]
+    assert "informed by the ranks of other models on the same data" in reason
 
 
 def test_exact_models_beside_samples_stay_exact(
@@ -156,7 +155,7 @@ def test_other_refusals(fullrank: Any, ranks: Path, exact: Path, tmp_path: Path)
     excluded = ("--training-items", "excluded")
     wrong: list[tuple[tuple[Any, ...], str]] = [
         ((ranks, *SIZES, *excluded, "--joint", "--anchor", exact), "`--joint` must not be given"),
-        ((one, *SIZES, *excluded, "--joint"), "`--joint` must have at least two sampled models"),
+        ((one, *SIZES, *excluded, "--joint"), "must be used with at least two sampled models"),
         ((ranks, *SIZES, *excluded, "--anchor", ranks), "`--anchor` must hold exact ranks"),
         ((ranks, *SIZES, *excluded, "--anchor", tmp_path / "no.parquet"), "no.parquet"),
         (

@@ -67,7 +67,7 @@ TYPED = {
     "report a --output b": r".*`--out`\?",
     "bounds x --report y": r"`--report` is not an option of fullrank bounds\. .*--help-all",
     "estimate x -m": r"`-m` must be followed by a value, as in `--metric NAME@K`",
-    "estimate x --json=yes": r"`--json` must be given without a value",
+    "estimate x --json=yes": r"`--json` must not have a value",
     "estimate x --seed many": r"`--seed` must be a whole number, not 'many'",
     "estimate x --seed -1": r"`--seed` must be at least 0, not -1",
     "estimate x --level high": r"`--level` must be a number, not 'high'",
@@ -85,12 +85,12 @@ TYPED = {
     "train x --model ease --out x.pkl": r"`--out` must end in \.safetensors.*'x\.pkl'",
     "datasets x": r"`NAME` must be one of",
     "estimate ranks.csv --ties mean": r"`--ties` must be one of 'random', 'best', 'worst'",
-    "estimate ranks.csv --model zzz": r"`--model` must be one of 'ranks', the models in",
+    "estimate ranks.csv --model zzz": r"`--model` must be one of the models in .*\('ranks'\)",
     "estimate ranks.csv -m recal@10": r"`--metric` .*'recal@10'\. Did you mean 'recall'\?",
     "estimate ranks.csv --method MLEE": r"`--method` .*'MLEE'\. Did you mean 'MLE'\?",
     "estimate ranks.csv --anchor nope": r"`--anchor` must name a file; nope",
     "estimate ranks.csv --report page.pdf": r"`--report` must end in \.html.*'page\.pdf'",
-    "estimate ranks.csv --report no/page.html": r"`--report` must lie in an existing folder; no ",
+    "estimate ranks.csv --report no/page.html": r"`--report` must be in an existing folder; no ",
 }
 
 

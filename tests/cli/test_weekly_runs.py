@@ -103,8 +103,7 @@ def test_runs_are_paired_as_by_hand(
         assert one[name] == pytest.approx(expected[name], abs=1e-12, rel=1e-12), name
     assert [model["n_users"] for model in found["models"]] == [expected["n"]] * 2 == [270, 270]
     assert found["notes"][0] == (
-        "270 pairs of user and item are in every result; the others are left out (last has 30 "
-        "more)."
+        "270 user–item pairs are in every result; the others are left out (last has 30 more)."
     )
 
 
@@ -133,7 +132,7 @@ def test_refused_where_rows_cannot_be_named(
     ranks.without_rows().write(bare)
     done = fullrank("compare", f"a={bare}", f"b={weeks[1]}")
     assert done.code == 2
-    assert "counts alone" in done.err
+    assert "only counts" in done.err
     numbered = tmp_path / "numbered.csv"
     numbered.write_text("user,item,rank\n" + "".join(f"{u},{u},{1 + u % 9}\n" for u in range(60)))
     done = fullrank("compare", f"a={numbered}", f"b={weeks[1]}", "--sample-size", 10,
@@ -163,4 +162,4 @@ def test_a_user_with_another_target_is_left_out(fullrank: Run) -> None:
         "ndcg@10",
     )
     assert found.n_users == (95, 95)
-    assert "95 pairs of user and item are in every result" in found.notes[0]
+    assert "95 user–item pairs are in every result" in found.notes[0]

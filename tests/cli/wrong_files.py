@@ -100,9 +100,9 @@ WRONG: dict[str, Wrong] = {
         "ranks.csv", "rank\n3\n", r"`--n-items`.*10.*50.*swap",
         "--sample-size", "50", "--n-items", "10", sizes=False,
     ),
-    "ranks from 0": _estimate("ranks.csv", "rank\n3\n0\n", r"line 3 of .*: 0\. Ranks are 1-based"),
+    "ranks from 0": _estimate("ranks.csv", "rank\n3\n0\n", r"line 3 of .* has 0\. Ranks are 1-"),
     "ranks from 0, blank lines": _estimate("ranks.csv", "rank\n3\n\n\n0\n", r"line 5 of "),
-    "a rank beyond the sample": _estimate("ranks.csv", "rank\n11\n", r"line 2 of .*: 11"),
+    "a rank beyond the sample": _estimate("ranks.csv", "rank\n11\n", r"line 2 of .* has 11"),
     "a missing rank": _estimate("ranks.csv", "rank,user\n1,a\n,b\n", r"missing.*line 3 of"),
     "a rank that is text": _estimate("ranks.csv", "rank\n3\nfirst\n", r"line 3 of .*'first'"),
     "decimal commas": _estimate("ranks.csv", "rank;x\n3,0;a\n4,0;b\n", r"'3,0'.*with a point"),
@@ -115,11 +115,12 @@ WRONG: dict[str, Wrong] = {
         r"user a has 2 rows.*`--column seed=NAME`.*`--leave-out user`",
     ),
     "a model that is not there": _estimate(
-        "ranks.csv", "model,rank\npop,3\n", r"`--model` must be one of 'pop'", "--model", "svd"
+        "ranks.csv", "model,rank\npop,3\n", r"`--model` must be one of the models in .*\('pop'\)",
+        "--model", "svd",
     ),
     "wide columns that cannot all be ranks": _estimate(
         "wide.csv", "user,pop,svd,age\na,1,2,70\nb,3,4,80\n",
-        r"`--column rank=pop`, .*one column per model with `--column rank=pop,svd`",
+        r"`--column rank=pop`; .*one column per model, give `--column rank=pop,svd`",
     ),
     "an empty file": _estimate("ranks.csv", "", r"`RANKS` must hold a table.*empty"),
     "a header and no rows": _estimate("ranks.csv", "rank\n", r"`RANKS` must hold at least one"),
@@ -139,7 +140,7 @@ WRONG: dict[str, Wrong] = {
         "ranks.json", json.dumps([1, 2]), r"`RANKS`.*list of records with a field rank"
     ),
     "JSON Lines called JSON": _estimate(
-        "ranks.json", '{"rank": 3}\n{"rank": 4}\n', r"rename it to \.jsonl"
+        "ranks.json", '{"rank": 3}\n{"rank": 4}\n', r"change its suffix to \.jsonl"
     ),
     "an array in two dimensions": _estimate(
         "ranks.npy", _npy(np.ones((2, 2), int)), r"one-dimensional array of ranks.*\(2, 2\)"
@@ -169,7 +170,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "a wide file from 0": _estimate(
         "wide.csv", "user,pop,svd\na,1,2\nb,2,0\n",
-        r"1 of 2 is not, the first on line 3 of .*: 0\. The column is 'svd'\.",
+        r"1 of 2 values is not: line 3 of .* has 0\. The column is 'svd'\.",
         "--column", "rank=pop,svd",
     ),
     "a wide file with a gap": _estimate(
@@ -178,7 +179,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "a wide file, one column not of ranks": _estimate(
         "wide.csv", "user,pop,svd\na,0,2\nb,2,3\n",
-        r"one column per model with `--column rank=pop,svd`",
+        r"one column per model, give `--column rank=pop,svd`",
     ),
     "one column of ranks named twice": _estimate(
         "wide.csv", "user,pop,svd\na,1,2\nb,2,3\n",
@@ -189,11 +190,11 @@ WRONG: dict[str, Wrong] = {
         "--column", "rank=pop", "--column", "rank=svd",
     ),
     "a column for two roles": _estimate(
-        "ranks.csv", "user,rank\na,3\n", r"`--column` must not give 'rank' another role",
+        "ranks.csv", "user,rank\na,3\n", r"`--column` must not assign 'rank' to another role",
         "--column", "user=rank",
     ),
     "a column named for two roles": _estimate(
-        "ranks.csv", "who,r\na,3\n", r"`--column` must give each column one role; 'r'",
+        "ranks.csv", "who,r\na,3\n", r"`--column` must assign each column to one role; 'r'",
         "--column", "user=r", "--column", "rank=r",
     ),
     # ---- rows ----
@@ -259,7 +260,7 @@ WRONG: dict[str, Wrong] = {
         "ranks.json", '[{"rank": 1}, 5]', r"`RANKS` must hold a list of records"
     ),
     "JSON called JSON Lines": _estimate(
-        "ranks.jsonl", '[{"rank": 3}]', r"one record on each line.*Rename it to \.json\."
+        "ranks.jsonl", '[{"rank": 3}]', r"one record per line.*Change its suffix to \.json\."
     ),
     "JSON Lines without a line": _estimate("ranks.jsonl", "\n", r"`RANKS` must hold a table"),
     # ---- sizes and designs ----
@@ -323,7 +324,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "one part alone": _evaluate(
         "plays.csv", "user,item,part\na,1,train\na,2,train\n",
-        r"`--column split=NAME` must name a column with the labels .*it has 'train'",
+        r"`--column split=NAME` must name a column with the labels .*the column has 'train'",
     ),
     "a role named twice": _evaluate(
         "plays.csv", "user,item\na,1\na,2\n", r"`--column` must name one column for user",
@@ -345,7 +346,7 @@ WRONG: dict[str, Wrong] = {
     # ---- two files ----
     "two files of different users": _parts(
         "user,item\n1,10\n2,11\n", "user,item\n7,10\n8,11\n",
-        r"`--test` must hold users of the training part; none of its 2 users.*written the same way",
+        r"`--test` must hold users of the training part; none of its 2 users.*in the same way",
     ),
     "two files, ids written otherwise": _parts(
         "user,item\n1,10\n2,11\n", "user,item\nu1,11\nu2,10\n", r"`--test`.*the first is u1"

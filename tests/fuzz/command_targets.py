@@ -94,6 +94,8 @@ def _options(source: random.Random, known: list[list[str]]) -> list[str]:
     for one in chosen:
         if len(one) > 1 and source.random() < 0.15:
             one[-1] = source.choice((*_ODD, str(source.choice(NUMBERS)), source.choice(NAMES)))
+            if one[0] == "--resamples" and one[-1].isdecimal():  # long work is no fault
+                one[-1] = str(min(int(one[-1]), 200))
     return [word for one in chosen for word in one]
 
 

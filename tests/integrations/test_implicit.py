@@ -124,7 +124,7 @@ def test_a_class_derived_from_one_is_recognised_unless_it_says_how_it_scores() -
 
 @pytest.mark.parametrize("kind", ["als", "bpr", "lmf"])
 def test_one_that_is_not_fitted_is_refused(kind) -> None:
-    with pytest.raises(NotFittedError, match=r"`scorer` must be fitted; .* of implicit"):
+    with pytest.raises(NotFittedError, match=r"`scorer` must be fitted; .* from implicit"):
         fr.as_scorer(made(kind))
 
 

@@ -112,7 +112,7 @@ def test_als_computes_the_embedding_from_the_history_unless_it_prefers_that_of_t
 @pytest.mark.parametrize("kind", ["ItemKNN", "ImplicitMF, without"])
 def test_a_component_that_needs_histories_is_refused_by_itself(kind) -> None:
     pipeline = trained(kind, known(made_split()))
-    with pytest.raises(InputError, match="`scorer` must be the trained pipeline that holds this"):
+    with pytest.raises(InputError, match="`scorer` must be the trained LensKit pipeline"):
         fr.as_scorer(pipeline.component("scorer"))
 
 
@@ -145,7 +145,7 @@ def test_pipelines_that_cannot_score_are_refused() -> None:
 
     with pytest.raises(NotFittedError, match="call its `train` first"):
         fr.as_scorer(topn_pipeline(component("BiasedMF")))
-    with pytest.raises(NotFittedError, match="BiasedMFScorer of LensKit"):
+    with pytest.raises(NotFittedError, match="BiasedMFScorer from LensKit"):
         fr.as_scorer(component("BiasedMF"))
     with pytest.raises(InputError, match="a pipeline with a component `scorer`"):
         fr.as_scorer(PipelineBuilder().build())

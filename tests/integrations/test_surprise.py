@@ -110,5 +110,5 @@ def test_an_algorithm_of_ones_own_is_ranked_by_its_estimates() -> None:
 
 @pytest.mark.parametrize("kind", ["SVD", "KNNBasic"])
 def test_one_that_is_not_fitted_is_refused(kind) -> None:
-    with pytest.raises(NotFittedError, match=r"`scorer` must be fitted; .* of Surprise"):
+    with pytest.raises(NotFittedError, match=r"`scorer` must be fitted; .* from Surprise"):
         fr.as_scorer(made(kind))

@@ -162,7 +162,7 @@ def test_what_is_no_plug_in_is_told_in_a_sentence(
 def test_the_command_tells_the_option() -> None:
     done = run("--plugin", "nowhere.py", "datasets")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("`--plugin` must be a file that exists")
+    assert done.stderr.startswith("`--plugin` must be an existing file")
 
 
 def test_a_run_whose_metric_is_registered_elsewhere(tmp_path: Path) -> None:

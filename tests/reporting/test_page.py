@@ -253,7 +253,12 @@ def _compared(values: list[float], chances: list[float]) -> Any:
     ("values", "chances", "named", "says"),
     [
         ([0.1, 0.3, 0.2], [0.0, 0.9, 0.1], "b", None),
-        ([0.1, 0.3, 0.2], [0.3, 0.4, 0.3], None, "b has the highest value, but only a 40 %"),
+        (
+            [0.1, 0.3, 0.2],
+            [0.3, 0.4, 0.3],
+            None,
+            "b has the highest value, but its P(best) is only 40 %",
+        ),
         ([0.1, 0.3, 0.2], [0.0, 0.4, 0.6], None, "b has the highest value, c the highest P(best)"),
         ([0.3, 0.3, 0.3], [1 / 3, 1 / 3, 1 / 3], None, "3 models share the highest value"),
     ],

@@ -34,7 +34,7 @@ def integer(name: str, value: Any, *, low: int | None = None, high: int | None =
             raise InputError(f"`{name}` must be a whole number, not {shown(value)}.") from None
         number = int(value)
     if abs(number) >= 2**63:
-        raise InputError(f"`{name}` must lie below 2^63, not {shown(number)}.")
+        raise InputError(f"`{name}` must lie within ±2^63, not {shown(number)}.")
     if (low is not None and number < low) or (high is not None and number > high):
         raise InputError(f"`{name}` must {_range(low, high)}, not {number}.")
     return number
@@ -201,9 +201,9 @@ def integers(
         array = _doubles(array)
         reject(name, array, ~np.isfinite(array), "be finite")
         reject(name, array, array != np.floor(array), "be whole numbers", hint)
-        reject(name, array, np.abs(array) >= 2.0**63, "lie below 2^63")
+        reject(name, array, np.abs(array) >= 2.0**63, "lie within ±2^63")
     elif array.dtype.kind == "u":
-        reject(name, array, array > np.uint64(2**63 - 1), "lie below 2^63")
+        reject(name, array, array > np.uint64(2**63 - 1), "be below 2^63")
     array = array.astype(np.int64)
     bad = np.zeros(array.shape, bool)
     if low is not None:
@@ -235,7 +235,7 @@ def weights(name: str, value: ArrayLike, size: int) -> Floats:
     """Return weights, which are not negative and not all 0."""
     array = reals(name, value, size=size, low=0.0)
     if not array.sum() > 0.0:
-        raise InputError(f"`{name}` must have a positive sum; all are 0.")
+        raise InputError(f"`{name}` must have a positive sum; all values are 0.")
     return array
 
 
@@ -255,7 +255,7 @@ def labels(name: str, value: ArrayLike, size: int, each: str) -> NDArray[Any]:
         reject(name, array, np.isnan(array), "be labels", "NaN is not a label.")
     text = array.dtype.kind == "O" and all(isinstance(one, str) for one in array)
     if array.dtype.kind not in "biufUS" and not text:
-        raise InputError(f"`{name}` must hold whole numbers throughout, or text throughout.")
+        raise InputError(f"`{name}` must hold only numbers or only text.")
     return array
 
 
@@ -264,7 +264,7 @@ def ids(name: str, value: ArrayLike, size: int) -> NDArray[Any]:
 
     7 and "7" are different ids, so ids are not converted between text and numbers.
     """
-    must = f"`{name}` must hold one whole number or text for each of the {size} ranks"
+    must = f"`{name}` must hold an id (a whole number or text) for each of the {size} ranks"
     if np.ma.is_masked(value):
         raise InputError(f"`{name}` must have no masked entries.")
     value = untorched(name, value)
@@ -285,7 +285,9 @@ def ids(name: str, value: ArrayLike, size: int) -> NDArray[Any]:
     if array.dtype.kind in "US":
         return text(name, array)
     if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:
-        raise InputError(f"`{name}` must be below 2^63, or text; {int(array.max())} is not.")
+        raise InputError(
+            f"`{name}` must hold whole numbers below 2^63, or text, not {int(array.max())}."
+        )
     return array.astype(np.int64, copy=False)
 
 
@@ -307,7 +309,7 @@ def text(name: str, array: NDArray[Any]) -> NDArray[np.str_]:
             if ((halves >= 0xD800) & (halves <= 0xDFFF)).any():
                 raise UnicodeError
     except UnicodeError:
-        raise InputError(f"`{name}` must hold valid Unicode text; some of it is not.") from None
+        raise InputError(f"`{name}` must hold valid Unicode text; some of it is invalid.") from None
     return array
 
 
@@ -319,13 +321,23 @@ def reject(
     if n_bad == 0:
         return
     first = int(np.argmax(bad))
-    one = n_bad == 1
-    verb = ("is" if one else "are") if must.startswith("be ") else ("does" if one else "do")
+    at = f"{name}[{first}] = {_cut(printable(array.flat[first]))}"
     tail = f" {hint}" if hint else ""
-    raise InputError(
-        f"`{name}` must {must}; {n_bad} of {array.size} {verb} not, "
-        f"the first being {name}[{first}] = {_cut(printable(array.flat[first]))}.{tail}"
-    )
+    raise InputError(f"`{name}` must {must}; {failing(must, n_bad, array.size, at)}.{tail}")
+
+
+def failing(must: str, number: int, size: int, first: str) -> str:
+    """Return how many values break a rule, and the first of them, as the end of a sentence.
+
+    >>> failing("be at least 1", 1, 9, "rank[4] = 0")
+    '1 of 9 values is not: rank[4] = 0'
+    >>> failing("lie in 1..5", 2, 6_040, "rank[4] = 0")
+    '2 of 6,040 values do not (first: rank[4] = 0)'
+    """
+    one = number == 1
+    verb = ("is" if one else "are") if must.startswith("be ") else ("does" if one else "do")
+    said = f"{number:,} of {size:,} value{'' if size == 1 else 's'} {verb} not"
+    return f"{said}: {first}" if one else f"{said} (first: {first})"
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:

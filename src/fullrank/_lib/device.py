@@ -44,8 +44,8 @@ def open_device(device: Any) -> tuple[Any, Any]:
     number = int(str(device).partition(":")[2] or 0)
     if number >= torch.cuda.device_count():
         raise InputError(
-            f"`device` must be one of the {torch.cuda.device_count()} available GPUs, counted "
-            f"from 0, not {str(device)!r}."
+            f"`device` must have a number below {torch.cuda.device_count()}, the number of "
+            f"available GPUs, not {str(device)!r}."
         )
     return torch, torch.device("cuda", number)
 

@@ -79,7 +79,8 @@ def _reachable(shown: str, argument: str = "path") -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(
-            f"`{argument}` must name a file that can be reached; {shown} is not: {reason(error)}."
+            f"`{argument}` must name an accessible file; {shown} is not accessible: "
+            f"{reason(error)}."
         ) from error
 
 

@@ -90,7 +90,7 @@ class Tabular:
 
         Parameters
         ----------
-        caption : replaces the caption that states what was measured; "" for the bare tabular
+        caption : replaces the caption that states what was measured; "" for only the tabular
         label : a label to refer to, such as "tab:models"
         """
         sheets = self._sheets()
@@ -134,7 +134,9 @@ class Tabular:
             ) from error
         kind = content.get("kind") if isinstance(content, dict) else None
         if kind != cls.__name__ or content.get("format") != FORMAT:
-            found = "something else" if not isinstance(kind, str) else f"a {checks.shown(kind)}"
+            found = "something else"
+            if isinstance(kind, str):
+                found = f"{checks.shown(kind)} of format {checks.shown(content.get('format'))}"
             raise InputError(
                 f"`path` must hold {cls.__name__} data of format {FORMAT}; {where} holds {found}."
             )
@@ -234,7 +236,7 @@ def takes_several(
             if not isinstance(ranks, Mapping):
                 return verb(ranks, *given, **settings)
             if not ranks or not all(isinstance(name, str) for name in ranks):
-                raise InputError("`ranks` must map the names of models, as text, to their ranks.")
+                raise InputError("`ranks` must map model names, as text, to ranks.")
             return many({name: verb(one, *given, **settings) for name, one in ranks.items()})
 
         return called

@@ -51,6 +51,15 @@ def sentence(text: object) -> str:
     return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things, with the noun in the plural unless there is one.
+
+    >>> counted(1, "target"), counted(1_000, "user")
+    ('1 target', '1,000 users')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def listed(names: Iterable[str]) -> str:
     """Return names as Python writes them, separated by commas, as many as fit a sentence."""
     said = ", ".join(map(repr, names))

@@ -153,9 +153,7 @@ def writable(path: Path | None, option: str, *, page: bool = False) -> None:
     if os.path.exists(path) and not os.path.isfile(path):
         raise InputError(f"`{option}` must name a file; {path} is a device or a pipe.")
     if not os.path.isdir(path.parent):
-        raise InputError(
-            f"`{option}` must lie in an existing folder; {path.parent} does not exist."
-        )
+        raise InputError(f"`{option}` must be in an existing folder; {path.parent} does not exist.")
     if not os.access(path.parent, os.W_OK):
         raise InputError(f"`{option}` must be writable; the folder {path.parent} is not.")
     try:

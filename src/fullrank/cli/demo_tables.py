@@ -28,8 +28,8 @@ def show(result: Demo, console: Console) -> None:
         f"Among {among} sampled candidates, {best.model} has a {metric} of {best.naive:.3f}. Among "
         f"all items that the user had not seen, it scores {best.exact:.3f}. The same {among} "
         f"candidates, corrected, give {best.corrected:.3f} (95 % interval "
-        f"{_ends(best.corrected_interval)}); adaptive samples of {result.adaptive_size:,.0f} items "
-        f"per user give {best.adaptive:.3f}."
+        f"{_ends(best.corrected_interval)}). Adaptive samples ({result.adaptive_size:,.0f} items "
+        f"per user on average) give {best.adaptive:.3f}."
     )
     close = [row.model for row in rows if _overlap(row, best)]
     if len(close) > 1:
@@ -42,7 +42,7 @@ def show_all(result: Demo, console: Console) -> None:
     console.print(_example(result.example, result.sample_size))
     console.print(
         "C is the best model by every metric except AUC. Among 100 candidates, A appears best by "
-        "all of them, and its recall@10 is 1 instead of 0."
+        "every metric, and its recall@10 is 1 instead of 0."
     )
     console.print(f"\n[bold]2. Five models trained here[/] on {_data(result)}")
     if result.simulated:

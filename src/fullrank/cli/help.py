@@ -61,7 +61,8 @@ class Command(TyperCommand):
         yield from _examples(examples)
         if len(shown) < len(options):
             yield ""
-            yield f"{len(options) - len(shown)} more options with {path} {_ALL}"
+            more = len(options) - len(shown)
+            yield f"{path} {_ALL} shows {more} more option{'s' * (more != 1)}."
 
 
 class Group(TyperGroup):

@@ -117,7 +117,7 @@ def given_models(
     told = {role: name for role, name in (columns or {}).items() if role in ("user", "item")}
     for name, text in zip(names, texts, strict=True):
         if name in found:
-            raise InputError(f"`factors` must have a name of their own; {name!r} is taken.")
+            raise InputError(f"`factors` must have a unique name; {name!r} is already taken.")
         beside = {option: paths.get(name) for option, paths in ids.items()}
         found[name] = FactorFiles.of(text, columns=told, **beside)[1]
     return found
@@ -146,7 +146,7 @@ def _id_files(option: str, texts: Iterable[str], names: Sequence[str]) -> dict[s
             for_all.append(Path(text))
     if len(for_all) > 1:
         raise InputError(
-            f"`{option}` must name one file for all factors, or the model of each file, as in "
+            f"`{option}` must name one file for all factors, or a model for each file, as in "
             f"{names[0]}={for_all[1]}."
         )
     return {name: for_all[0] for name in names if for_all} | own

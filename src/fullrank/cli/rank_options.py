@@ -65,7 +65,7 @@ class Reading:
             SAMPLE,
             "--n-items",
             "Number of items that candidates are drawn from, including the target: the catalogue "
-            "or, if training items were never drawn, the catalogue less these. A number or a "
+            "or, if training items were never drawn, the catalogue without them. A number or a "
             "column; if it differs between users, a column is more precise than the mean.",
             "N",
         ),
@@ -162,8 +162,8 @@ class Reading:
         for name in self.model or ():
             if name not in found.samples:
                 raise InputError(
-                    f"`--model` must be one of {', '.join(map(repr, found.samples))}, the models "
-                    f"in {path}, not {name!r}."
+                    f"`--model` must be one of the models in {path} "
+                    f"({', '.join(map(repr, found.samples))}), not {name!r}."
                 )
         return replace(
             found, samples={name: found.samples[name] for name in self.model or found.samples}
@@ -207,7 +207,9 @@ class Reading:
                     found = replace(found, unread=dict.fromkeys(names, str(path)))
         samples = {printable(name): one for name, one in found.samples.items()}
         if len(samples) < len(found.samples):
-            raise InputError(f"`model` must tell models apart; two names in {path} look alike.")
+            raise InputError(
+                f"`model` must have distinct names; two names in {path} look the same."
+            )
         return replace(found, samples=samples)
 
     def shown(self, path: Path) -> str:
@@ -230,8 +232,8 @@ class Reading:
             if not is_run(path):
                 raise unknown(path)
             raise InputError(
-                f"`--truth` must be given: {path} is a TREC run, whose targets are in a file of "
-                "qrels."
+                f"`--truth` must be given: {path} is a TREC run, whose targets are in a separate "
+                "qrels file."
             )
 
     def _numbers(self) -> dict[str, Any]:
@@ -370,8 +372,8 @@ def read_models(
             label = name if len(where[name]) == 1 else f"{name} ({_tag(path, where[name])})"
             if label in found:
                 raise InputError(
-                    f"`FILES` must have distinct model names; {label!r} occurs twice. Rename it: "
-                    f"NAME={path}."
+                    f"`FILES` must have distinct model names; {label!r} occurs twice. Rename one, "
+                    f"as in NAME={path}."
                 )
             found[label], labels[label] = sample, Source.of(path).path
     found = _alike(found, labels)

@@ -71,7 +71,7 @@ def shaped(
     if joint:
         if len(drawn) < 2:
             raise InputError(
-                f"`--joint` must have at least two sampled models; there is only "
+                f"`--joint` must be used with at least two sampled models; there is only "
                 f"{next(iter(drawn))!r}."
             )
         made = jointly(drawn)
@@ -100,7 +100,7 @@ def _drawn(samples: Mapping[str, Any], option: str, method: str) -> dict[str, Ra
     for one in drawn.values():
         if one.design.excluded is False:
             raise InputError(
-                f"`{option}` must be omitted where training items are kept: it helps only where "
+                f"`{option}` must be omitted when training items are kept: it helps only when "
                 "training items are excluded."
             )
     return drawn

@@ -93,7 +93,7 @@ def _no_option(typed: str, command: Any, path: str, group: Any) -> str:
     if close:
         return f"{says} Did you mean `{close}`?"
     page = "--help" if commands else "--help-all"
-    return f"{says} `{path} {page}` lists its options."
+    return f"{says} `{path} {page}` lists the options."
 
 
 def _plain(typed: str) -> str:
@@ -140,7 +140,7 @@ def _no_value(option: str, command: Any) -> str:
     every = [one for one in command.params if option in (*one.opts, *one.secondary_opts)]
     param = every[0] if every else None
     if param is None or param.is_flag:
-        return f"`{option}` must be given without a value."
+        return f"`{option}` must not have a value."
     return f"`{option}` must be followed by a value, as in `{names(param).split(', ')[-1]}`."
 
 

@@ -34,8 +34,8 @@ def core(data: Kind, *, items_per_user: int, users_per_item: int, rounds: int | 
         n_kept = int(np.count_nonzero(keep))
     if n_kept == 0:
         raise InputError(
-            "`items_per_user` and `users_per_item` must leave at least one interaction; of "
-            f"{items.size} interactions, none is left with {least_items} and {least_users}."
+            "`items_per_user` and `users_per_item` must leave at least one interaction; none of "
+            f"{items.size} is left with {least_items} and {least_users}, respectively."
         )
     return compact(data.select(keep))
 
@@ -70,7 +70,9 @@ def union(data: Kind, other: Interactions) -> Kind:
     for name in ("user_ids", "item_ids"):
         ours, theirs = getattr(data, name), getattr(other, name)
         if ours is not theirs and not np.array_equal(ours, theirs):
-            raise InputError(f"`other` must have the same `{name}`, in the same order.")
+            raise InputError(
+                f"`other` must have the same `{name}` as these interactions, in the same order."
+            )
     columns = {}
     for name in ("values", "timestamps"):
         parts = [getattr(data, name), getattr(other, name)]

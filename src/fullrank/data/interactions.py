@@ -163,7 +163,7 @@ class Interactions:
         """
         asked = {"user": user, "item": item, "value": value, "timestamp": timestamp}
         if isinstance(frame, str):
-            raise InputError("`frame` must be a data frame, not text; `read` takes files.")
+            raise InputError("`frame` must be a data frame, not text. Use `read` for a file.")
         columns = _columns.read(frame, asked, missing=missing)
         return cls._pack(clean(columns, user_ids=user_ids, item_ids=item_ids), repeats)
 
@@ -435,8 +435,8 @@ class Interactions:
         keep = np.asarray(keep)
         if keep.dtype != np.bool_ or keep.shape != (self.n_interactions,):
             raise InputError(
-                f"`keep` must hold True or False for each of {self.n_interactions} interactions, "
-                f"not {keep.dtype} of shape {keep.shape}."
+                "`keep` must hold True or False for each interaction, "
+                f"{self.n_interactions} in all, not {keep.dtype} of shape {keep.shape}."
             )
         kept_before = np.concatenate([[0], np.cumsum(keep, dtype=np.int64)])
         return type(self)(

@@ -45,8 +45,8 @@ def _reject_unnamed(name: str, ids: list[Array | None]) -> None:
         if known is not None and not are_rows(known):
             raise InputError(
                 f"`{name}` must be Interactions, which carry ids: its {side} are row numbers, "
-                f"which cannot be matched to the ids that {side} have elsewhere "
-                f"({checks.printable(known[0])}, …)."
+                f"which cannot be matched with {side[:-1]} ids such as "
+                f"{checks.printable(known[0])}."
             )
 
 

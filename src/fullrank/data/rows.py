@@ -54,7 +54,7 @@ def clean(
     items, item_map = _rows("item", columns["item"], item_ids)
     if users.size != items.size:
         raise InputError(
-            f"`item` must have one entry per `user`; got {items.size} and {users.size}."
+            f"`item` must have as many entries as `user`, {users.size}, not {items.size}."
         )
     if users.size == 0:
         raise InputError("`user` must hold at least one interaction; it is empty.")
@@ -74,7 +74,7 @@ def _rows(name: str, values: Any, fixed: ArrayLike | None) -> tuple[Rows, Ids]:
         return rows, ids
     known = _ids.unique(f"{name}_ids", fixed)
     found = _ids.find(name, ids, known)[rows]
-    checks.reject(name, ids[rows], found < 0, f"be among the {known.size} `{name}_ids`")
+    checks.reject(name, ids[rows], found < 0, f"be one of the {known.size} `{name}_ids`")
     return found, known
 
 
@@ -143,17 +143,18 @@ def _sums(values: NDArray[np.float32] | None, last: NDArray[np.bool_]) -> NDArra
     sums = np.add.reduceat(values.astype(np.float64), first)
     if np.abs(sums).max() > np.finfo(np.float32).max:
         raise InputError(
-            "`value` must have sums within the range of float32; one is "
+            "`value` must have sums over repeated pairs within the range of float32; one sum is "
             f"{sums[np.abs(sums).argmax()]:g}."
         )
     return sums.astype(np.float32)
 
 
 def _warn_of_repeats(n_merged: int, size: int, timed: bool) -> None:
-    rule = "the latest of each by timestamp" if timed else "the last of each"
+    rule = "latest interaction (by timestamp)" if timed else "last interaction"
+    verb = "repeats" if n_merged == 1 else "repeat"
     warnings.warn(
-        f"{n_merged} of {size} interactions repeat a user–item pair; {rule} was kept, "
-        f"which leaves {size - n_merged}.",
+        f"{n_merged} of {size} interactions {verb} a user–item pair; the {rule} of each pair was "
+        f"kept, which leaves {size - n_merged}.",
         DataWarning,
         stacklevel=5,
     )

@@ -123,11 +123,17 @@ class Split:
             lines.append(f"{name:<14}{users:>11,}{items:>11,}{part.n_interactions:>14,}")
         lines.append(f"{'all':<14}{self.train.n_users:>11,}{self.train.n_items:>11,}")
         if self.n_skipped:
-            lines.append(f"{self.n_skipped:,} users have no test item")
+            lines.append(
+                "1 user has no test item"
+                if self.n_skipped == 1
+                else f"{self.n_skipped:,} users have no test item"
+            )
         if self.n_dropped:
             lines.append(
-                f"{self.n_dropped:,} interactions were dropped, because their items are not in the "
-                "training part"
+                "1 interaction was dropped, because its item is not in the training part"
+                if self.n_dropped == 1
+                else f"{self.n_dropped:,} interactions were dropped, because their items are not "
+                "in the training part"
             )
         return "\n".join(lines)
 

@@ -113,8 +113,8 @@ def _read(source: Any, asked: Asked, encoding: str | None) -> _columns.Columns:
         return _columns.read(source, asked, encoding=encoding)
     if not {"train", "test"} <= set(source) <= set(PARTS):
         raise InputError(
-            "`source` must have a file for 'train' and for 'test', and optionally for 'valid'; "
-            f"it has {listed(map(str, source))}."
+            "`source` must have a file for 'train', one for 'test' and optionally one for "
+            f"'valid'; it has {listed(map(str, source)) or 'none'}."
         )
     whole = {role: name for role, name in asked.items() if role != "split"}
     return _columns.read_parts(source, whole, encoding=encoding)
@@ -139,8 +139,8 @@ def _labels(column: Any) -> tuple[NDArray[np.int32], list[str]]:
     if not {"train", "test"} <= said <= set(PARTS) or alone:
         raise InputError(
             "`split='NAME'` must name a column with the labels 'train', 'test' and optionally "
-            f"'valid', each at least once; it has {listed(map(str, found))}. A split by users "
-            "also has the label 'fold_in' and, with 'valid', 'valid_fold_in'."
+            f"'valid', each at least once; the column has {listed(map(str, found))}. A split "
+            "by users also has the label 'fold_in' and, with 'valid', 'valid_fold_in'."
         )
     codes = np.array([labels.index(one) for one in parts], np.int32)
     return codes[part], labels
@@ -154,8 +154,8 @@ def _check_that_files_meet(train: Interactions, test: Interactions) -> None:
         first = test.user_ids[int(np.argmax(asked))]
         raise InputError(
             f"`test` must hold users of the training part; none of its {int(asked.sum()):,} users "
-            f"(the first is {checks.printable(first)}) is in that part. Are ids written the same "
-            "way in both?"
+            f"(the first is {checks.printable(first)}) is in that part. Write ids in the same way "
+            "in both."
         )
     said = []
     if new.any():
@@ -166,7 +166,7 @@ def _check_that_files_meet(train: Interactions, test: Interactions) -> None:
         said.append(f"{int(asked.sum()):,} of {int(asked.sum()):,} items")
     if said:
         warnings.warn(
-            f"{' and '.join(said)} of the test part are not in the training part.",
+            f"The training part lacks {' and '.join(said)} of the test part.",
             DataWarning,
             stacklevel=3,
         )
@@ -184,8 +184,8 @@ def _warn_of_overlap(parts: dict[str, Interactions]) -> None:
         n_both = np.count_nonzero(np.append(pair[one], -1)[place] == pair[two])
         if n_both:
             warnings.warn(
-                f"{n_both} of {pair[two].size} interactions in the {two} part are in the {one} "
-                f"part as well; they were left in both.",
+                f"The {one} part also contains {n_both} of {pair[two].size} interactions in the "
+                f"{two} part; nothing was removed.",
                 DataWarning,
                 stacklevel=3,
             )

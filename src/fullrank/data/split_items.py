@@ -65,7 +65,7 @@ def leave_one_out(
     if not enough.any():
         raise InputError(
             f"`interactions` must have a user with at least {least} interactions, so that one can "
-            f"be held out; none of {counts.size} has more than {counts.max()}."
+            f"be held out; no user has more than {counts.max()}."
         )
     in_test = np.zeros(interactions.n_interactions, bool)
     in_test[pick(interactions, generator)[enough]] = True
@@ -139,7 +139,7 @@ def ratio(
     )
     if shares[0] == 0 or sum(shares) >= 1:
         raise InputError(
-            f"`test` must be above 0 and, with `valid`, below 1; got {shares[0]:g} and "
+            f"`test` must be above 0, and its sum with `valid` below 1; got {shares[0]:g} and "
             f"{shares[1]:g}."
         )
     key = keys(interactions, by, checks.generator(rng))

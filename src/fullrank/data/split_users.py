@@ -85,8 +85,8 @@ min_interactions=5, rng=0)
     if n_test == 0 or n_test + n_valid >= active.size:
         raise InputError(
             "`test` must hold out at least one user and, with `valid`, leave at least one for "
-            "training; of "
-            f"{active.size} users with interactions, {n_test} and {n_valid} would be held out."
+            f"training; of {active.size} users with interactions, {n_test} would go to the test "
+            f"part and {n_valid} to the validation part."
         )
     order = generator.permutation(active)
     group = np.zeros(interactions.n_users, np.int8)  # 0 for training, 1 for the test, 2 for valid

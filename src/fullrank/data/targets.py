@@ -152,16 +152,17 @@ def clean_items(items: ArrayLike | None, *, n_items: int, targets: Targets) -> I
         array = np.flatnonzero(array)
     rows = checks.integers("items", array, low=0, high=n_items - 1)
     unique = np.unique(rows)
-    if unique.size != rows.size:
+    n_repeats = rows.size - unique.size
+    if n_repeats:
         raise InputError(
-            f"`items` must name each item once; {rows.size - unique.size} of {rows.size} are "
-            "repeats."
+            f"`items` must name each item once; {n_repeats} of {rows.size} "
+            f"{'is a repeat' if n_repeats == 1 else 'are repeats'}."
         )
     if unique.size == 0:
         raise InputError("`items` must hold at least one item; it is empty.")
     checks.reject(
         "targets", targets.item_rows, ~np.isin(targets.item_rows, unique), "lie in `items`",
-        "Drop the targets outside of the catalogue, or widen it.",
+        "Drop the targets that are not in `items`, or add them to it.",
     )  # fmt: skip
     return unique
 
@@ -189,7 +190,7 @@ def pairs(targets: Any) -> tuple[Any, Any]:
         user_rows, item_rows = targets
     except (TypeError, ValueError):
         raise InputError(
-            "`targets` must be an Interactions or a pair (user_rows, item_rows), not "
+            "`targets` must be Interactions or a pair (user_rows, item_rows), not "
             f"{type(targets).__name__}."
         ) from None
     return user_rows, item_rows
@@ -200,10 +201,7 @@ def check_width(name: str, table: Any, n_items: int) -> None:
     shape = getattr(table, "shape", None) if hasattr(table, "tocsr") else None
     width = shape[1] if shape is not None else getattr(table, "n_items", n_items)
     if n_items != ANY and width != n_items:
-        raise InputError(
-            f"`{name}` must have the {n_items} items of the scorer, not {width}: its columns "
-            "would not match."
-        )
+        raise InputError(f"`{name}` must have as many items as the scorer, {n_items}, not {width}.")
 
 
 def _reject_repeats(user_rows: Ints, item_rows: Ints) -> None:
@@ -216,7 +214,8 @@ def _reject_repeats(user_rows: Ints, item_rows: Ints) -> None:
     same = np.flatnonzero((u[1:] == u[:-1]) & (i[1:] == i[:-1]))
     if same.size:
         at = int(same[0])
+        first = f"item row {i[at]} of user row {u[at]}"
+        repeats = f"are repeats (first: {first})" if same.size > 1 else f"is a repeat: {first}"
         raise InputError(
-            f"`targets` must name each item once for a user; {same.size} of {u.size} are repeats, "
-            f"the first being item row {i[at]} of user row {u[at]}."
+            f"`targets` must name each item once per user; {same.size} of {u.size} {repeats}."
         )

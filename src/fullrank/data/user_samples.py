@@ -211,9 +211,9 @@ def _numbers(
 def _given(allocation: Mapping[Any, int], size: int, labels: Array, sizes: Ints) -> Ints:
     if set(allocation) != set(labels.tolist()):
         raise InputError(
-            "`allocation` must have a number for each stratum, "
-            f"{', '.join(map(checks.printable, labels))}, not for "
-            f"{', '.join(map(checks.printable, allocation))}."
+            "`allocation` must have a number for each stratum "
+            f"({', '.join(map(checks.printable, labels))}); it has numbers for "
+            f"{', '.join(map(checks.printable, allocation)) or 'none'}."
         )
     numbers = np.array(
         [
@@ -243,7 +243,7 @@ def _spread(spread: Any, labels: Array, stratum: Ints) -> Floats:
         inside = values[known & (stratum == h)]
         if inside.size < 2:
             raise InputError(
-                f"`spread` must have two known values or more in each stratum; {label!r} has "
+                f"`spread` must have at least two known values in each stratum; {label!r} has "
                 f"{inside.size}."
             )
         out[h] = inside.std(ddof=1)

@@ -65,12 +65,12 @@ class Adaptive(Design):
             self._set("limit", checks.integer("limit", self.limit, low=1))
             if self.limit < self.start:
                 raise InputError(
-                    f"`limit` must be at least `start`, {self.start}, not {self.limit}."
+                    f"`limit` must be at least `start` = {self.start}, not {self.limit}."
                 )
         if self.refine_rank >= self.start:
             raise InputError(
                 f"`refine_rank` must be below the first level, {self.start}, not "
-                f"{self.refine_rank}: every target would continue."
+                f"{self.refine_rank}; otherwise every target would continue."
             )
 
     def _take_levels(self) -> None:

@@ -139,14 +139,14 @@ class Design:
             raise _refused("design", repr(str(design)), error) from error
         if not isinstance(rounds, Rounds):
             raise InputError(
-                f"`design` must give Rounds, but rounds() of {self.name} gives "
+                f"`design` must return Rounds, but rounds() of {self.name} returns "
                 f"{checks.shown(rounds)}."
             )
         if rounds.within(fewer) != _rounds_of(design, fewer):
             raise InputError(
-                f"`design` must have the same rounds for every pool, but {design} differs for "
-                f"{fewer:,} and {n_items:,} items. Let its method resolved() fix the sizes "
-                "that depend on the catalogue."
+                f"`design` must have the same rounds for every pool, but those of {design} differ "
+                f"between {fewer:,} and {n_items:,} items. Fix the sizes that depend on the "
+                "catalogue in its method resolved()."
             )
         return design
 
@@ -233,7 +233,7 @@ class Design:
         checks.reject("rank", rank, rank > sample_size, "be at most the sample size", ONE_BASED)
         if self.replacement:
             lone = (pool < 2) & (sample_size > 1)
-            checks.reject("n_items", pool, lone, "leave an item to draw")
+            checks.reject("n_items", pool, lone, "be at least 2 if candidates are drawn")
         else:
             checks.reject(
                 "sample_size",
@@ -334,7 +334,7 @@ class Design:
         if spec.main is not None:
             if kind.main is None or kind.main in settings:
                 raise InputError(
-                    f"`{argument}` must be {spec.name} with named settings, not {design!r}."
+                    f"`{argument}` must name each setting of {spec.name} once, not {design!r}."
                 )
             settings[kind.main] = spec.main
         return _made(argument, kind, settings, repr(design))
@@ -414,8 +414,8 @@ def _made(argument: str, kind: type[Design], settings: dict[str, Any], shown: st
     for name in settings:
         if name not in known:
             raise InputError(
-                f"`{argument}` must have no settings but those of {kind.name}, which are "
-                f"{', '.join(known)}; got {name!r}."
+                f"`{argument}` must have only settings of {kind.name} ({', '.join(known)}), not "
+                f"{name!r}."
             )
     try:
         for name, value in settings.items():
@@ -439,7 +439,8 @@ def _refused(argument: str, shown: str, error: InputError) -> InputError:
 
 
 ONE_BASED = (
-    "Ranks are 1-based, and the target counts: a target among 100 others has a sample size of 101."
+    "Ranks are 1-based, and the sample size includes the target: a target among 100 others has a "
+    "sample size of 101."
 )
 
 

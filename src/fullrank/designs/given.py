@@ -134,8 +134,8 @@ class Negatives:
             known = ids if own is None else own
             if (own is None) != (ids is None) and known is not None and not are_rows(known):
                 raise InputError(
-                    f"`negatives` must name their {side}s as the targets do: give both "
-                    f"{side}_ids, or neither."
+                    f"`negatives` must identify {side}s as the targets do: give {side}_ids for "
+                    "both, or for neither."
                 )
         users = _moved("user", self.user_rows, self.user_ids, user_ids)
         target = self.target_rows
@@ -159,18 +159,19 @@ class Negatives:
         if self.target_rows is not None:
             own, wanted = own * width + self.target_rows, wanted * width + item_rows
         order = np.argsort(own, kind="stable")
+        repeated = np.zeros(own.size, bool)
+        repeated[order[1:]] = np.diff(own[order]) == 0
         checks.reject(
-            "negatives", self.user_rows[order][1:], np.diff(own[order]) == 0,
-            "have one row for each user and target",
-        )  # fmt: skip
+            "negatives", self.user_rows, repeated, "have only one row for each user and target"
+        )
         at = np.minimum(np.searchsorted(own[order], wanted), own.size - 1)
         missing = own[order][at] != wanted
         if missing.any():
             first = int(np.argmax(missing))
             raise InputError(
-                f"`negatives` must have a row for every target; {int(missing.sum())} of "
-                f"{wanted.size} have none, the first being item row {item_rows[first]} of user "
-                f"row {user_rows[first]}."
+                "`negatives` must have a row for every target; it is missing for "
+                f"{int(missing.sum())} of {wanted.size} (first: item row {item_rows[first]} of "
+                f"user row {user_rows[first]})."
             )
         return order[at]
 
@@ -186,7 +187,9 @@ class Negatives:
     ) -> Design:
         """How `drawn` came about: as given here or in the file, or inferred with a warning."""
         if design is not None and (design.adaptive or isinstance(design, Exact)):
-            raise InputError(f"`design` must be of a fixed size for given items, not {design}.")
+            raise InputError(
+                f"`design` must have a fixed size if negatives are given, not {design}."
+            )
         replacement = self._agreed("replacement", design)
         pool = self._agreed("pool", design)
         _check_rows(drawn, targets, n_items, items)
@@ -199,9 +202,9 @@ class Negatives:
         elif not replacement and repeats.any():
             first = int(np.argmax(repeats))
             raise InputError(
-                "`negatives` must not repeat an item if drawn without replacement; "
-                f"{int(repeats.sum())} of {repeats.size} rows do, the first being that of user "
-                f"row {targets.user_rows[first]}."
+                "`negatives` must not repeat an item in a row if drawn without replacement; items "
+                f"are repeated in {int(repeats.sum())} of {repeats.size} rows (first: that of user "
+                f"row {targets.user_rows[first]})."
             )
         seen = np.zeros(drawn.shape, bool)
         expected = 0.0
@@ -217,15 +220,16 @@ class Negatives:
                 '`exclude` must be given with pool="unseen", because it holds the seen items.'
             )
         elif pool == "unseen" and seen.any():
-            first = int(np.argmax(seen.any(axis=1)))
+            first, n_seen = int(np.argmax(seen.any(axis=1))), int(seen.sum())
             raise InputError(
-                f"`negatives` must hold no excluded item in the pool 'unseen'; {int(seen.sum())} "
-                f"of {drawn.size} are excluded, the first for user row {targets.user_rows[first]}."
+                f"`negatives` must not contain excluded items if the pool is 'unseen'; {n_seen} "
+                f"of {drawn.size} {'is' if n_seen == 1 else 'are'} excluded (first: for user "
+                f"row {targets.user_rows[first]})."
             )
         if inferred:
             warnings.warn(
-                f"`negatives` do not state how they were drawn: {'; '.join(inferred)}. State it "
-                "with `design`, such as 'sampled:replacement=true,pool=unseen'.",
+                f"`negatives` do not state how they were drawn: {'; '.join(inferred)}. State this "
+                "with `design`, as in 'sampled:replacement=true,pool=unseen'.",
                 DataWarning,
                 stacklevel=4,
             )
@@ -315,8 +319,8 @@ def as_negatives(
         ) from None
     if array.ndim != 2 or array.shape[0] != user_rows.size:
         raise InputError(
-            f"`negatives` must have one row for each of {user_rows.size} targets, in their order, "
-            f"not shape {array.shape}."
+            f"`negatives` must have one row for each of the {user_rows.size} targets, in their "
+            f"order, not shape {array.shape}."
         )
     if item_ids is not None and not are_rows(item_ids):
         array = _found(array, item_ids)
@@ -331,7 +335,7 @@ def _moved(side: str, rows: Array, own: Array | None, ids: Array | None) -> Arra
     moved = np.where(rows < 0, -1, there[np.maximum(rows, 0)])
     checks.reject(
         "negatives", own[np.maximum(rows, 0)].ravel(), ((moved < 0) & (rows >= 0)).ravel(),
-        f"name {side}s of the data",
+        f"hold {side} ids of the data",
     )  # fmt: skip
     return moved
 
@@ -365,10 +369,9 @@ def _check_rows(drawn: Array, targets: Targets, n_items: int, items: Ints | None
     what = f"lie in 0..{n_items - 1}" if items is None else "lie in `items`"
     if outside.any():
         row, column = (int(one) for one in np.argwhere(outside)[0])
-        raise InputError(
-            f"`negatives` must {what}; {int(outside.sum())} of {drawn.size} do not, the first "
-            f"being {drawn[row, column]} for user row {targets.user_rows[row]}."
-        )
+        at = f"{drawn[row, column]} for user row {targets.user_rows[row]}"
+        found = checks.failing(what, int(outside.sum()), drawn.size, at)
+        raise InputError(f"`negatives` must {what}; {found}.")
 
 
 def without_targets(drawn: Array, targets: Targets, n_items: int) -> NDArray[np.int32]:
@@ -383,9 +386,9 @@ def without_targets(drawn: Array, targets: Targets, n_items: int) -> NDArray[np.
         return drawn
     row, column = (int(one) for one in np.argwhere(hit)[0])
     warnings.warn(
-        f"`negatives` must not contain a target of their user; {int(hit.sum())} of {drawn.size} "
-        f"do, the first being item row {drawn[row, column]} of user row "
-        f"{targets.user_rows[row]}. They were left out.",
+        "`negatives` must not contain targets of the same user; these were left out: "
+        f"{int(hit.sum())} of {drawn.size} (first: item row {drawn[row, column]} of user row "
+        f"{targets.user_rows[row]}).",
         DataWarning,
         stacklevel=4,
     )
@@ -411,7 +414,10 @@ def _among(drawn: Array, users: Ints, exclusion: Exclusion, n_items: int) -> NDA
 
 def _about_repeats(drawn: Array, repeats: NDArray[np.bool_], size: int) -> str:
     if repeats.any():
-        return f"{int(repeats.sum())} rows repeat an item, so drawing with replacement is assumed"
+        return (
+            f"items are repeated in {int(repeats.sum())} of {repeats.size} rows, so drawing with "
+            "replacement is assumed"
+        )
     n = np.count_nonzero(drawn >= 0, axis=1).astype(np.float64)
     expected = float((n * (n - 1) / 2).sum() / max(size, 1))
     return (
@@ -422,10 +428,10 @@ def _about_repeats(drawn: Array, repeats: NDArray[np.bool_], size: int) -> str:
 
 def _about_pool(pool: str, told: bool, n_seen: int, expected: float) -> str:
     if not told:
-        return "nothing is excluded, so the pool is assumed to be 'all'"
+        return "no items are excluded, so the pool is assumed to be 'all'"
     if pool == "all":
-        return f"{n_seen} of them are excluded items, so the pool is assumed to be 'all'"
+        return f"they contain excluded items ({n_seen}), so the pool is assumed to be 'all'"
     return (
-        "none of them is an excluded item, so the pool is assumed to be 'unseen' (from all items "
+        "they contain no excluded items, so the pool is assumed to be 'unseen' (from all items, "
         f"about {expected:.3g} would be expected)"
     )

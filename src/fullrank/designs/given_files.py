@@ -60,7 +60,7 @@ def read_parquet(
         for side, known in (("user", user_ids), ("item", item_ids)):
             if known is not None and not are_rows(np.asarray(known)):
                 raise InputError(
-                    f"`path` must name its {side}s by id; {printable(path)} holds row numbers."
+                    f"`path` must identify its {side}s by id; {printable(path)} holds row numbers."
                 )
         user_ids = item_ids = None
     missing = {"user", "negative"} - set(table.column_names)
@@ -81,7 +81,7 @@ def read_parquet(
     for name, value in (("replacement", replacement), ("pool", pool)):
         if value is not None and said.get(name) not in (None, value):
             raise InputError(
-                f"`{name}` must be {said[name]!r}, as {printable(path)} says, not {value!r}."
+                f"`{name}` must be {said[name]!r}, as stated in {printable(path)}, not {value!r}."
             )
     return {
         "user_rows": _to_rows("user", users, user_ids),
@@ -125,15 +125,19 @@ def save(negatives: Negatives, path: PathLike) -> None:
 def _to_rows(side: str, values: Array, ids: ArrayLike | None) -> Ints:
     """Row numbers from ids, or from row numbers where no ids are given."""
     if ids is None:
-        return checks.integers("path", values, low=0, hint=f"These are {side} rows.")
+        return checks.integers(
+            "path", values, low=0, hint=f"The values are row numbers of {side}s."
+        )
     known = checks.as_array(f"{side}_ids", ids)
     if known.ndim != 1 or known.size == 0 or known.dtype.kind not in "iuU":
         raise InputError(
-            f"`{side}_ids` must be one-dimensional and hold whole numbers or text, not "
+            f"`{side}_ids` must be a vector of whole numbers or text that is not empty, not "
             f"{known.dtype} of shape {known.shape}."
         )
     if (known.dtype.kind == "U") != (values.dtype.kind == "U"):
-        raise InputError(f"`path` must hold {side} ids of the same kind as `{side}_ids`.")
+        raise InputError(
+            f"`path` must hold {side} ids of the same type as `{side}_ids`: numbers or text."
+        )
     order = np.argsort(known)
     at = np.minimum(np.searchsorted(known[order], values), known.size - 1)
     rows = order[at]
@@ -226,7 +230,7 @@ def _metadata(schema: Any, path: PathLike) -> dict[str, Any]:
         raise InputError(f"`path` must state how its items were drawn; {printable(path)} does not.")
     if said.get("format") != FORMAT:
         raise InputError(
-            f"`path` must be of format {FORMAT}; {printable(path)} is of format "
-            f"{said.get('format')!r}. A newer fullrank wrote it."
+            f"`path` must be in format {FORMAT}; {printable(path)} is in format "
+            f"{said.get('format')!r}. A newer version of fullrank wrote it."
         )
     return said

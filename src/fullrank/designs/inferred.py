@@ -56,7 +56,7 @@ def _from_sizes(
         if sizes.size == 1:
             raise InputError(
                 "`design` must name its levels, as in adaptive:levels=25/50/100; all sample sizes "
-                f"are {sizes[0]:,}, so they cannot be inferred."
+                f"are {sizes[0]:,}, so the levels cannot be inferred."
             )
         levels = given.with_(levels=tuple(sizes.tolist()))
         return levels, (f"The levels were taken from the sample sizes: {shown}.",)
@@ -64,8 +64,8 @@ def _from_sizes(
         return Uniform(), (ASSUMED_UNIFORM,)
     if ((rank == 1) & ~last).any():
         why = (
-            "A fixed design is assumed, because rank 1 occurs at sizes other than the largest "
-            f"({shown})."
+            "A fixed design is assumed, because rank 1 does not occur only at the largest sample "
+            f"size (sizes: {shown})."
         )
         return Uniform(), (ASSUMED_UNIFORM, why)
     where = "only at the largest" if (rank == 1).any() else "at none"

@@ -61,8 +61,8 @@ class Strata:
         drawn = _table("drawn", self.drawn, size.shape)
         above = _table("above", self.above, size.shape)
         for name, part, whole, what in (
-            ("drawn", drawn, size, "the items of its stratum"),
-            ("above", above, drawn, "the candidates drawn from its stratum"),
+            ("drawn", drawn, size, "the number of items in its stratum"),
+            ("above", above, drawn, "the number of candidates drawn from its stratum"),
         ):
             wrong = (part > whole).ravel()
             checks.reject(f"{name}", part.ravel(), wrong, f"be at most {what}")
@@ -71,7 +71,7 @@ class Strata:
             weights = counts.astype(np.float64) if given is None else np.asarray(given, np.float64)
             if weights.shape != size.shape or not (np.isfinite(weights) & (weights >= 0.0)).all():
                 raise InputError(
-                    f"`{name}` must be finite numbers, 0 or more, of shape {size.shape}."
+                    f"`{name}` must hold finite numbers of at least 0, in shape {size.shape}."
                 )
             object.__setattr__(self, name, checks.frozen(weights))
         for name, values in (("size", size), ("drawn", drawn), ("above", above)):
@@ -126,7 +126,7 @@ class Strata:
 def _table(name: str, value: ArrayLike, shape: tuple[int, ...] | None = None) -> Ints:
     array = checks.as_array(name, value)
     if array.ndim != 2 or (shape is not None and array.shape != shape):
-        wanted = "targets × strata" if shape is None else str(shape)
+        wanted = "targets × strata" if shape is None else f"shape {shape}"
         raise InputError(f"`{name}` must be a table of {wanted}, not of shape {array.shape}.")
     flat = checks.integers(name, array.ravel(), low=0)
     return flat.reshape(array.shape)

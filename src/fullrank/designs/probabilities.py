@@ -175,7 +175,7 @@ def check_sizes(n_items: int, sample_size: int, replacement: bool) -> tuple[int,
             f"not {sample_size}."
         )
     if replacement and n_items == 1 and sample_size > 1:
-        raise InputError("`n_items` must be at least 2 when there is anything to sample, not 1.")
+        raise InputError("`n_items` must be at least 2 if `sample_size` is above 1, not 1.")
     return n_items, sample_size
 
 

@@ -56,13 +56,13 @@ class Rounds:
             raise InputError(f"`sizes` must be increasing sample sizes, not {self.sizes!r}.")
         if refine.size != sizes.size - 1:
             raise InputError(
-                f"`refine` must have one rank for each round but the last, {sizes.size - 1}, not "
-                f"{refine.size}."
+                f"`refine` must have one rank for each round except the last, so {sizes.size - 1}, "
+                f"not {refine.size}."
             )
         if (refine >= sizes[0]).any():
             raise InputError(
-                f"`refine` must be below the first size, {sizes[0]}, not {refine.max()}: every "
-                "target would continue."
+                f"`refine` must be below the first size, {sizes[0]}, not {refine.max()}; "
+                "otherwise every target would continue."
             )
         object.__setattr__(self, "sizes", tuple(sizes.tolist()))
         object.__setattr__(self, "refine", tuple(refine.tolist()))
@@ -96,9 +96,10 @@ class Rounds:
         """Draws that repeat never end for a user without items, where rounds follow each other."""
         empty = users[pool_sizes == 0]
         if self.replacement and len(self.sizes) > 1 and empty.size:
+            have = "has" if empty.size == 1 else "have"
             raise InputError(
-                "`design` must draw without replacement where a user has no item left to draw; "
-                f"{empty.size} of {users.size} have none, the first being user row {empty[0]}."
+                "`design` must draw without replacement if some users have no items to draw from; "
+                f"{empty.size} of {users.size} {have} none (first: user row {empty[0]})."
             )
 
     def draw(
@@ -148,7 +149,7 @@ class Rounds:
         r = checks.integers("rank", rank, low=1, high=sample_size, hint="Ranks are 1-based.")
         if sample_size not in self.sizes:
             raise InputError(
-                f"`sample_size` must be a level of the design, {_listed(self.sizes)}, not "
+                f"`sample_size` must be a level of the design ({_listed(self.sizes)}), not "
                 f"{sample_size}."
             )
         j = self.sizes.index(sample_size)
@@ -203,16 +204,15 @@ class Rounds:
             "sample_size",
             n,
             ~((np.isin(n, levels) & (n <= last)) | (n == last)),
-            f"be a level of the design, {_listed(self.sizes)}",
+            f"be a level of the design ({_listed(self.sizes)})",
         )
         where = np.searchsorted(levels, n, side="left")
         checks.reject(
             "rank",
             r,
             (r <= refine[where]) & (n < last),
-            f"exceed the rank up to which the design refines, {_listed(set(self.refine))}, before "
-            "the last level",
-            "An adaptive design continues from there; is the design right?",
+            f"be above the refined rank ({_listed(set(self.refine))}) at every level but the last",
+            "An adaptive design draws more candidates up to that rank. Check `design`.",
         )
         at = np.maximum(where - 1, 0)
         reachable = np.where(where > 0, refine[at] + n - levels[at], n)
@@ -220,7 +220,7 @@ class Rounds:
             "rank",
             r,
             r > reachable,
-            "be reachable: at most the refined rank at the level before, plus the draws since",
+            "be at most the refined rank of the previous level plus the candidates drawn since",
         )
 
 

@@ -14,8 +14,8 @@ def checked_size(name: str, value: Any, *, n_items: int, replacement: bool) -> i
     size = checks.integer(name, value, low=2)
     if not replacement and size > n_items:
         raise InputError(
-            f"`{name}` must draw at most {n_items} candidates without replacement, the number of "
-            f"items, not {size}."
+            f"`{name}` must draw at most {n_items} candidates without replacement, as many as "
+            f"there are items, not {size}."
         )
     memory.ask(name, 32 * size, f"{size:,} items drawn for a user")
     return size

@@ -49,7 +49,7 @@ class Uniform(Design):
     def rounds(self, n_items: int, sample_size: int | None = None) -> Rounds:
         size = self.sample_size if sample_size is None else sample_size
         if size is None:
-            raise InputError("`sample_size` must be given: the design leaves it open.")
+            raise InputError("`sample_size` must be given, because the design does not fix it.")
         size = checks.integer("sample_size", size, low=1)
         return Rounds((size,), (), self.replacement)
 
@@ -75,7 +75,9 @@ class Uniform(Design):
         super().check(rank, sample_size, pool)
         if self.sample_size is not None:
             other = sample_size != self.reachable(self.sample_size, pool)
-            checks.reject("sample_size", sample_size, other, f"be {self.sample_size}, the design's")
+            checks.reject(
+                "sample_size", sample_size, other, f"be {self.sample_size}, as in the design"
+            )
 
     def joined(self, other: Design) -> Design | None:
         """Sizes may differ: each target's size was known before it was ranked."""

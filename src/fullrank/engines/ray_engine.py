@@ -81,7 +81,7 @@ class Ray:
             store = ray.put(shared)
         except TypeError as error:
             raise InputError(
-                "`engine` must be serial for objects that cannot be sent to other processes: "
+                "`engine` must be 'serial' for objects that cannot be sent to other processes: "
                 f"{because(error)}."
             ) from error
         waiting = deque(enumerate(parts))

@@ -48,7 +48,7 @@ class Published:
             _Pickler(sink, protocol=5, buffer_callback=buffers.append).dump(thing)
         except (TypeError, AttributeError, pickle.PicklingError) as error:
             raise InputError(
-                "`engine` must be serial for objects that cannot be sent to other processes: "
+                "`engine` must be 'serial' for objects that cannot be sent to other processes: "
                 f"{str(error).rstrip('.')}."
             ) from error
         pieces = [sink.getbuffer(), *(buffer.raw() for buffer in buffers)]

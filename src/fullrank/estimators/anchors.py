@@ -21,7 +21,6 @@ from fullrank.estimators.uniform.smoothed import Fit, best_fit, bias_square, til
 from fullrank.metrics import Metric
 from fullrank.samples import ExactRanks, RankDistribution, RankSample
 
-_HELPS = "it helps only if they are excluded"
 _OTHER = 2.0  # times as many items are another catalogue
 _WHAT = "ExactRanks, a RankDistribution or a list of them"
 
@@ -50,7 +49,8 @@ def anchored(samples: Any, anchor: Any) -> Any:
         raise InputError(f"`samples` must be a RankSample, not {type(samples).__name__}.")
     if samples.design.excluded is False:
         raise InputError(
-            f"`anchor` must not be given if training items are kept, because {_HELPS}."
+            "`anchor` must not be given if training items are kept: an anchor helps only if they "
+            "are excluded."
         )
     if samples.several:
         raise InputError("`samples` must have one target for each user if an `anchor` is given.")
@@ -67,7 +67,7 @@ def shape(anchor: Any, n_items: int) -> RankDistribution:
     for one in shapes:
         if not n_items / _OTHER <= one.n_items <= n_items * _OTHER:
             raise InputError(
-                f"`anchor` must be of the same catalogue as the sample, {n_items:,} items; it has "
+                f"`anchor` must come from the catalogue of the sample, {n_items:,} items; it has "
                 f"{one.n_items:,}."
             )
     grid = RankGrid.default(n_items)
@@ -116,14 +116,15 @@ def _joint_error(system: System, fit: Fit) -> float:
 def _check_joint(name: str, sample: Any) -> None:
     if not isinstance(sample, RankSample):
         kind = type(sample).__name__
-        raise InputError(f"`samples` must hold RankSamples; that of {name} is {kind}.")
+        raise InputError(f"`samples` must hold RankSamples; the value of {name} is of type {kind}.")
     if sample.several:
         raise InputError(
             f"`samples` must have one target for each user; {name} has multi-target users."
         )
     if sample.design.excluded is False:
         raise InputError(
-            f"`samples` must not share a shape if training items are kept, because {_HELPS}."
+            "`samples` must not share a shape if training items are kept: sharing helps only if "
+            "they are excluded."
         )
 
 

@@ -117,9 +117,7 @@ def _choose(method: Named, sample: RankSample) -> tuple[Named, str]:
         return "exact", "every target was ranked among all items of its user's catalogue"
     kind = "adaptive" if sample.design.adaptive else "fixed"
     shape = (
-        ""
-        if sample.anchor is None
-        else ", with the shape borrowed from other models on the same data"
+        "" if sample.anchor is None else "; informed by the ranks of other models on the same data"
     )
     return "smoothed", (
         f"{kind} sample, {_TRAINING[sample.design.excluded]}; penalty chosen by marginal "

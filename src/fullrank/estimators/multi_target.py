@@ -137,8 +137,8 @@ def _check_own(metric: Metric) -> None:
     """What a metric makes of users' own numbers of items is known of shares alone."""
     if metric.promises.uses_catalogue and not metric.promises.share_below:
         raise InputError(
-            f"`metrics` must not depend on the catalogue's size if it differs between users; "
-            f"{metric.name} does (uses_catalogue)."
+            "`metrics` must not depend on the size of the catalogue if users' catalogues "
+            f"differ in size; {metric.name} does (uses_catalogue)."
         )
 
 

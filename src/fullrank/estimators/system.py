@@ -137,7 +137,7 @@ def default_grid(sample: RankSample, grid: RankGrid | None) -> RankGrid:
         return RankGrid.default(n_items)
     if grid.n_items < n_items:
         raise InputError(
-            f"`grid` must reach to the {n_items} items of the sample; it ends at {grid.n_items}."
+            f"`grid` must cover the {n_items} items of the sample; it ends at {grid.n_items}."
         )
     return grid
 

@@ -31,7 +31,7 @@ MOST_SCORES = 2e9  # users × items of one anchor: both take some seconds on two
 _FACTORS = 64
 _SHARE = 10  # users or items to a factor at least: nearly all factors would copy the data
 _NAMES = "PureSVD and ItemKNN"
-_BORROWED = "The estimates take the shape of P(R) near rank 1 from"
+_BORROWED = "Anchored estimates take the shape of P(R) near rank 1 from"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -58,8 +58,8 @@ class Anchors:
         scores = float(n_users) * self.train.n_items
         if scores > MOST_SCORES:
             return (
-                f"No anchor is used: exact ranks of {_NAMES} take {scores:.2g} scores each, and "
-                f"the limit is {MOST_SCORES:.2g}."
+                f"No anchor is used: exact ranks of {_NAMES} would need {scores:.2g} scores each, "
+                f"and the limit is {MOST_SCORES:.2g}."
             )
         try:
             for name, model in cheap_models(self.train).items():
@@ -99,7 +99,7 @@ class Anchors:
     def says(self) -> str:
         """A line that names the anchors of the samples."""
         if self.given:
-            return f"{_BORROWED} the ranks given as anchor."
+            return f"{_BORROWED} the given anchor{'s' if len(self.given) > 1 else ''}."
         return f"{_BORROWED} {_NAMES}, ranked exactly on the same data{HOW_TO_TURN_OFF}."
 
 
@@ -142,12 +142,12 @@ def make_anchors(
     if not fixed or several:
         why = "users have more than one target" if fixed else f"the design is {design}"
         raise InputError(
-            f"`anchor` must not be given where {why}: only fixed samples with one target per "
+            f"`anchor` must not be given when {why}: only fixed samples with one target per "
             "user use an anchor."
         )
     if exclude is None:
         raise InputError(
-            "`anchor` must be omitted where training items are kept: it helps only where they "
+            "`anchor` must be omitted when training items are kept: it helps only when they "
             "are excluded."
         )
     return _given(anchor)

@@ -40,8 +40,8 @@ def affordable(
     ).recommended
     if best is None or best.n_users is None:
         raise InputError(
-            f"`budget` must cover at least 30 users with some design; {budget:g} "
-            "scored items do not."
+            f"`budget` must be large enough to rank at least 30 users; {budget:g} is too small "
+            "for any design."
         )
     users = min(best.n_users, most or best.n_users)
     return best.design.with_(excluded=None), users if users < targets.n_users else None

@@ -84,7 +84,7 @@ def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) 
     if then.get("models") != now.get("models"):  # of other models the settings tell nothing
         then, now = ({k: v for k, v in one.items() if k[:6] != "model "} for one in (then, now))
     differ = [
-        f"{key} ({_brief(then.get(key))} there, {_brief(now.get(key))} now)"
+        f"{key} ({_brief(then.get(key))} then, {_brief(now.get(key))} now)"
         for key in dict.fromkeys((*now, *then))
         if then.get(key) != now.get(key)
     ]
@@ -92,11 +92,11 @@ def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) 
         hint = ""
         if [one.partition(" (")[0] for one in differ] == ["metrics"]:
             hint = (
-                " Ranks do not depend on metrics: finish the run with its own, and ask for others "
-                f"with `fullrank compare {folder} -m NAME@K`, or with `fullrank report`."
+                " Ranks do not depend on metrics: finish the run with the original metrics, and "
+                f"compute others with `fullrank compare {folder} -m NAME@K` or `fullrank report`."
             )
         raise InputError(
-            "`out` must be a new folder, or the settings must be the original ones: the run in "
+            "`out` must be a new folder, or the settings must be those of its run: the run in "
             f"{folder} differs in {'; '.join(differ)}.{hint}"
         )
 
@@ -131,7 +131,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     if not folder.is_dir() or not path.is_file():
         raise InputError(
-            f"`folder` must be a folder that evaluate wrote; {folder} has no {MANIFEST}."
+            f"`folder` must be a folder written by `evaluate`; {folder} has no {MANIFEST}."
         )
     try:
         head = json.loads(path.read_text("utf-8"))
@@ -139,8 +139,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             raise InputError(f"`folder` must hold an {KIND}; {path} describes something else.")
         if head["format"] != FORMAT:
             raise InputError(
-                f"`folder` must be of format {FORMAT}; {path} is of {head['format']!r}: "
-                f"it was written by {'an older' if head['format'] == 1 else 'a newer'} fullrank."
+                f"`folder` must have format {FORMAT}; {path} has format {head['format']!r}: it was "
+                f"written by {'an older' if head['format'] == 1 else 'a newer'} fullrank version."
             )
         names = [one["name"] for one in head["models"]]
         files = [one["ranks"] for one in head["models"]]
@@ -166,9 +166,9 @@ def _check_registered(folder: Path, metrics: Any) -> None:
             parse_all(name)
         except InputError as error:
             raise InputError(
-                f"`folder` must have registered metrics; {checks.shown(name)} of {folder} is not "
-                "registered. Import the file that registers it or, for a command, name it: "
-                "fullrank --plugin FILE …."
+                f"`folder` must have only registered metrics; {checks.shown(name)} in {folder} is "
+                "not registered. Import the file that registers it or, on the command line, name "
+                "that file: fullrank --plugin FILE …."
             ) from error
 
 

@@ -68,7 +68,7 @@ def make_model(text: str) -> Any:
         raise models.MODELS.unknown(spec.name, also=tuple(SCORERS))
     if spec.main is not None:
         raise InputError(
-            f"`model` must have named settings, such as name:setting=value, not {text!r}."
+            f"`model` must have named settings, as in name:setting=value, not {text!r}."
         )
     known = settings_of(make)
     for name in spec.settings:
@@ -95,7 +95,7 @@ def make_entries(given: Any, split: Split | None, *, marked: bool = True) -> lis
         raise InputError("`models` must hold at least one model; it is empty.")
     for name in given:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
-            raise InputError(f"`models` must have names of printable text, not {name!r}.")
+            raise InputError(f"`models` must have printable, non-empty names, not {name!r}.")
     return [_entry(name, thing, split, marked) for name, thing in given.items()]
 
 
@@ -111,12 +111,13 @@ def named(given: Any) -> dict[str, Any]:
     for text in given:
         if not isinstance(text, str):
             raise InputError(
-                "`models` must map names to models, or be a list of names such as 'ease'."
+                "`models` must map names to models, or be a list of names such as 'ease'; this one "
+                f"contains an object of type {type(text).__name__}."
             )
         name, equals, rest = text.partition("=")
         label, what = (name, rest) if equals and ":" not in name else (text, text)
         if label in found:
-            raise InputError(f"`models` must have each name once; {label!r} occurs twice.")
+            raise InputError(f"`models` must have distinct names; {label!r} occurs twice.")
         found[label] = what
     return found
 
@@ -157,8 +158,8 @@ def _entry(name: str, thing: Any, split: Split | None, marked: bool) -> Entry:
 def _needed(name: str, split: Split | None) -> Split:
     if split is None:
         raise InputError(
-            f"`data` must be a split for {name}, which learns from its training part; give a "
-            "fitted model or a scorer otherwise."
+            f"`data` must be a split, because {name} needs a training part. For other data, give "
+            "a fitted model or a scorer."
         )
     return split
 
@@ -236,8 +237,8 @@ def _foreign_scorer(name: str, model: Any, train: Interactions, history: Interac
     if sizes != (data.n_users, data.n_items):
         raise InputError(
             f"`models` must score the {data.n_users:,} users and {data.n_items:,} items of the "
-            f"data, or have `user_ids` and `item_ids`; {name} scores {sizes[0]:,} and "
-            f"{sizes[1]:,}."
+            f"data, or have `user_ids` and `item_ids`; {name} scores {sizes[0]:,} users "
+            f"and {sizes[1]:,} items."
         )
     return named_scorer(scorer, data)
 
@@ -306,7 +307,7 @@ def _warn_of_leak(name: str, model: Any, split: Split) -> None:
         from fullrank.errors import DataWarning
 
         warnings.warn(
-            f"{name} has learned from {n_both:,} of the {asked.size:,} test interactions; its "
+            f"{name} was trained on {n_both:,} of the {asked.size:,} test interactions; its "
             "metrics will be too high. Train it on the training part of the same split.",
             DataWarning,
             stacklevel=5,

@@ -28,6 +28,7 @@ from fullrank.evaluation.manifest import (
 )
 from fullrank.inference import Comparison, Estimate, compare, estimate
 from fullrank.inference.comparison.paper_tables import (
+    BOLD,
     best_by_metric,
     better_by_metric,
     significance,
@@ -207,7 +208,9 @@ class Evaluation(tabular.Tabular):
         lines += whose_intervals(self.estimates.values())
         if self.comparison is not None:
             if len(self.metrics) > 1:
-                lines.append(f"P(best) and differences: by {self.metrics[0]}, the first metric.")
+                lines.append(
+                    f"P(best) and differences are for {self.metrics[0]}, the first metric."
+                )
             best = self.comparison.best(self.metrics[0])
             others = [name for name in self.samples if name != best]
             found = [self.comparison.between(best, name, self.metrics[0]) for name in others]
@@ -235,7 +238,7 @@ class Evaluation(tabular.Tabular):
         compared, told, best, better = self.comparison, [], None, None
         if compared is not None:
             best, better = best_by_metric(compared), better_by_metric(compared)
-            told += ["The best model, by value and by P(best), is in bold."] if best else []
+            told += [BOLD] if best else []
             told += [significance(compared)] if better else []
         table = sheet(self.estimates, by_model=True, best=best, better=better)
         data = f"Data: {self.about['name']}." if self.about.get("name") else None

@@ -72,7 +72,9 @@ class RunFolder:
             )
         for name in (UNFINISHED, RANKS):
             if (self.folder / name).is_symlink():
-                raise InputError(f"`out` must not hold links; {self.folder / name} is one.")
+                raise InputError(
+                    f"`out` must not hold symbolic links; {self.folder / name} is one."
+                )
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
@@ -94,7 +96,8 @@ class RunFolder:
         if not locked(self._lock) or (self.folder / MANIFEST).exists():
             self._unlock()
             raise InputError(
-                f"`out` must be used by one run at a time; another run is writing to {self.folder}."
+                "`out` must be used by only one run at a time; another run is writing to "
+                f"{self.folder}."
             )
 
     def _unlock(self) -> None:
@@ -131,7 +134,10 @@ class RunFolder:
             there, settled = dict(content["asked"]), content["settled"]
             settled = None if settled is None else dict(settled)
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"`out` must hold a complete {path}. Delete {self.work}.") from error
+            raise InputError(
+                f"`out` must hold a complete {_ASKED}; {path} is damaged. Delete {self.work} to "
+                "start the run again."
+            ) from error
         check_same(self.folder, there, asked)
         return settled
 

@@ -270,7 +270,7 @@ def make_work(
     design, seen = settings["design"], "seen" in getattr(data, "columns", ())
     if isinstance(design, Exact) and design.order == "popularity" and exclude is None and not seen:
         raise InputError(
-            "`design` must not have order=popularity where nothing is excluded, because "
+            "`design` must not have order=popularity when nothing is excluded, because "
             "popularity is counted in the excluded interactions. Use order=random."
         )
     entries = make_entries(models, split, marked=marked)
@@ -278,8 +278,8 @@ def make_work(
     if isinstance(data, UserFile):
         if exclude is not None or settings["n_users"] or settings["budget"]:
             raise InputError(
-                "`data` must not be a UserFile where users are sampled or `exclude` is given: "
-                "its column `seen` lists the excluded items."
+                "`data` must not be a UserFile when `n_users`, `budget` or `exclude` is given: all "
+                "its users are ranked, and its column `seen` lists the excluded items."
             )
         mark: str | None = data.fingerprint
     else:

@@ -362,20 +362,20 @@ def _loader(data: Any, *, full: bool) -> Any:
     named = _recbole_class(data, "FullSortEvalDataLoader", "NegSampleEvalDataLoader")
     if named is None:
         raise InputError(
-            "`test_data` must be a RecBole data loader for validation or testing, as "
-            f"`data_preparation` returns it, not {type(data).__name__}."
+            "`test_data` must be a RecBole data loader for validation or testing, as returned by "
+            f"`data_preparation`, not {type(data).__name__}."
         )
     if named == "FullSortEvalDataLoader":
         if not full:
             raise InputError(
-                '`test_data` must draw candidates, with a mode such as "uni100"; this one has all '
-                'items (mode "full"). Use fullrank.integrations.recbole.rank.'
+                '`test_data` must draw candidates, with a mode such as "uni100"; this loader has '
+                'all items (mode "full"). Use fullrank.integrations.recbole.rank.'
             )
         return data
     drawn = data.neg_sample_args
     if full:
         raise InputError(
-            '`test_data` must have all items as candidates (mode "full"); this one draws them '
+            '`test_data` must have all items as candidates (mode "full"); this loader draws them '
             f"(mode {_mode(drawn)!r}). Use fullrank.integrations.recbole.sample."
         )
     if drawn["distribution"] != "uniform" or drawn["sample_num"] == "none":

@@ -123,7 +123,7 @@ def sampled_softmax(
     )
     if not fits:
         raise InputError(
-            f"`log_probability` must have one value for each of `negatives`, shape "
+            f"`log_probability` must have one value for each entry of `negatives`, shape "
             f"{tuple(others.shape)}; it has {tuple(log_probability.shape)}."
         )
     estimate = log_mean_exp(others / heat - log_probability.to(others))

@@ -29,7 +29,7 @@ def clean(positive: Tensor, **others: Tensor) -> tuple[Tensor, ...]:
         if scores.shape[:-1] != rows.shape or scores.ndim != rows.ndim + 1 or scores.shape[-1] == 0:
             wanted = (*rows.shape, "n ≥ 1")
             raise InputError(
-                f"`{name}` must have a row for each of `positive`, shape "
+                f"`{name}` must have a row for each entry of `positive`, shape "
                 f"({', '.join(map(str, wanted))}); it has {tuple(scores.shape)}."
             )
         cleaned.append(scores)
@@ -40,7 +40,7 @@ def _tensor(torch: Any, name: str, value: Any) -> Tensor:
     if not isinstance(value, torch.Tensor):
         raise InputError(f"`{name}` must be a torch tensor, not {type(value).__name__}.")
     if not value.dtype.is_floating_point:
-        raise InputError(f"`{name}` must hold real scores, not {value.dtype}.")
+        raise InputError(f"`{name}` must hold floating-point scores, not {value.dtype}.")
     # eight bits of a bfloat16 do not carry sums of exponentials; gradients come back in its type
     return value.float() if value.dtype.itemsize < 4 else value  # type: ignore[no-any-return]
 
@@ -65,8 +65,8 @@ def share(value: float | Tensor, like: Tensor) -> Tensor:
     # its values are not looked at, for that would wait for the device in every step
     if value.ndim and value.shape != like.shape:
         raise InputError(
-            f"`positive_share` must be a number or have one for each of `positive`, shape "
-            f"{tuple(like.shape)}; it has {tuple(value.shape)}."
+            f"`positive_share` must be a number or have one for each entry of `positive`, "
+            f"shape {tuple(like.shape)}; it has {tuple(value.shape)}."
         )
     return value.to(like)  # type: ignore[no-any-return]
 

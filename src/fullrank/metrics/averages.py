@@ -152,8 +152,8 @@ def _check_places(
         "ranks",
         rank,
         (above < 0.0) | (above > n_others),
-        "leave a place for every target of a user",
-        "Targets of a user that tie share the mean of their places, such as 1.5 and 1.5.",
+        "leave a rank for every target of a user",
+        "Tied targets of a user share the mean of their ranks, such as 1.5 and 1.5.",
     )
 
 

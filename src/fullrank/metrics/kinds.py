@@ -122,12 +122,12 @@ KINDS: Registry[Kind] = Registry(
             promises=Promises(even=True),
         ),
         "ndcg": Kind(
-            says="1/log2(R+1) over the targets in the top K, over its ideal value",
+            says="sum of 1/log2(R+1) over the targets in the top K, divided by its ideal value",
             factor=lambda n_targets, k: 1.0 / _ideal_gain(n_targets, k),
             shape=_discount,
         ),
         "ap": Kind(
-            says="precision at each target in the top K, over min(K, |T|)",
+            says="sum of the precision at each target in the top K, over min(K, |T|)",
             factor=lambda n_targets, k: 1.0 / np.minimum(n_targets, k),
             shape=_precision_at_target,
             promises=Promises(reciprocal=True),

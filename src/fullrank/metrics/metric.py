@@ -49,7 +49,7 @@ class Metric:
         if self.k is not None:
             object.__setattr__(self, "k", checks.integer("k", self.k, low=1))
         elif promises.needs_cutoff:
-            raise InputError(f'`metric` must have a cut-off, as "{self.kind}@10".')
+            raise InputError(f'`metric` must have a cut-off, as in "{self.kind}@10".')
 
     def __str__(self) -> str:
         return self.name
@@ -186,7 +186,8 @@ def parse(metric: str | Metric) -> Metric:
         )
     if found[2] is not None and not re.fullmatch(r"[0-9]{1,18}", found[2]):
         raise InputError(
-            f"`metric` must have a whole number from 1 up after the @, not {checks.shown(metric)}."
+            f"`metric` must have a whole number of at least 1 after the @, not "
+            f"{checks.shown(metric)}."
         )
     if found[2] is not None and int(found[2]) == 0:
         raise InputError(f"`metric` must have a cut-off of at least 1, not {checks.shown(metric)}.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank._lib import files
+from fullrank._lib import checks, files
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataWarning, InputError, NotFittedError
 
@@ -194,10 +194,11 @@ def rows_of(
         strange = np.array(known[rows] != asked)
         if strange.any():
             first = asked[int(np.argmax(strange))] if strange.ndim else asked[0]
+            must = f"be users that {type(model).__name__} was fitted on"
+            said = checks.failing(must, int(strange.sum()), asked.size, str(first))
             raise InputError(
-                f"`users` must be users that {type(model).__name__} was fitted on; "
-                f"{int(strange.sum())} of {asked.size} are not, the first being {first}. Train on "
-                "some of their items, or use a model that scores new users from their items."
+                f"`users` must {must}; {said}. Train on some of their items, or use a model that "
+                "scores new users from their items."
             )
     if not by_items:
         _warn_of_the_untrained(model, users, slice(None) if rows is None else rows)
@@ -209,9 +210,9 @@ def _warn_of_the_untrained(model: Saved, users: Interactions, rows: Any) -> None
     untrained = (model.interactions_.user_counts()[rows] == 0) & (users.user_counts() > 0)
     if untrained.any():
         warnings.warn(
-            f"{int(untrained.sum())} of {users.n_users} users have no items that "
-            f"{type(model).__name__} learned from, the first being "
-            f"{users.user_ids[int(np.argmax(untrained))]}; their scores are random. Train on "
+            f"{int(untrained.sum())} of {users.n_users} users had no items when "
+            f"{type(model).__name__} was trained (the first is "
+            f"{users.user_ids[int(np.argmax(untrained))]}); their scores are random. Train on "
             "some of their items, or use a model that scores new users from their items.",
             DataWarning,
             stacklevel=4,

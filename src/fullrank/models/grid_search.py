@@ -208,9 +208,9 @@ class GridSearch:
             mark = "*" if at == self.best + 1 else " "
             cells = (f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
             lines.append(f"{mark} {'  '.join(cells)}")
-        return "\n".join(
-            [f"{_name(self.model)}: {len(rows) - 1} combinations; * marks the best", *lines]
-        )
+        n = len(rows) - 1
+        count = f"{n} combination{'' if n == 1 else 's'}"
+        return "\n".join([f"{_name(self.model)}: {count}; * marks the best", *lines])
 
     def _records(self) -> list[dict[str, Any]]:
         return [
@@ -249,7 +249,7 @@ def _combinations(
         if not values:
             raise InputError(f"`grid` must have values for every setting; {name!r} has none.")
         if name in fixed:
-            raise InputError(f"`settings` must not repeat the grid, which also has {name!r}.")
+            raise InputError(f"`settings` must not repeat the grid; both have {name!r}.")
     if is_dataclass(model):
         takes = list(inspect.signature(model).parameters)
         for name in (*lists, *fixed):

@@ -168,7 +168,7 @@ def settings(model: Saved) -> dict[str, Any]:
             found[name] = value.tolist()  # short ones, which a model reads from a list again
         elif not (value is None or isinstance(value, bool | int | float | str | list | tuple)):
             raise InputError(
-                f"`{name}` must be a number, text or a list of them for a model to be saved, "
+                f"`{name}` must be a number, text or a list of these for a model to be saved, "
                 f"not {type(value).__name__}."
             )
     return found
@@ -258,8 +258,8 @@ def _typed(name: str, arrays: Arrays, dtype: Any, n_dimensions: int) -> NDArray[
     array = arrays[name]
     if array.dtype != dtype or array.ndim != n_dimensions:
         raise ValueError(
-            f"{name} is {array.dtype} in {array.ndim} dimensions, not {np.dtype(dtype)} in "
-            f"{n_dimensions}"
+            f"{name} is {array.dtype} of shape {array.shape}, not {n_dimensions}-dimensional "
+            f"{np.dtype(dtype)}"
         )
     return array
 

@@ -119,7 +119,7 @@ def _named(
 ) -> Order:
     if order not in NAMES:
         raise InputError(
-            f"`order` must be one of {', '.join(map(repr, NAMES))}, a file, items, lists or a "
+            f"`order` must be {', '.join(map(repr, NAMES))}, a file, items, lists of items or a "
             f"scorer, not {checks.shown(order)}."
         )
     if order == "norms":
@@ -128,7 +128,7 @@ def _named(
         )
     if order == "popularity" and exclusion is None:
         raise InputError(
-            "`order` must not be 'popularity' without `exclude`, whose items it counts."
+            "`order` must not be 'popularity' without `exclude`, in which popularity is counted."
         )
     return Order(name=order, shared=_shuffled(items) if order == "random" else usual)
 

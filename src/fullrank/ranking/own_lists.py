@@ -116,8 +116,8 @@ def _are_rows(ids: Array | None) -> bool:
 def _check_rows(has: tuple[int, ...], shape: tuple[int, ...], names: Names) -> None:
     if not has or has[0] < names.n_users:
         raise InputError(
-            "`order` must be a name, items, a scorer, or lists of items, as an array with a row "
-            f"for each of {names.n_users} users or more; it has shape {shape}."
+            "`order` must be a name, items, a scorer or lists of items. An array of lists needs a "
+            f"row for each user, {names.n_users} in all; this one has shape {shape}."
         )
     if not _are_rows(names.user_ids):
         raise InputError(
@@ -142,8 +142,8 @@ def _user_rows(users: Any, names: Names) -> Ints:
     found = _ids.find("order", ids, known).astype(np.int64)
     if found.size and (found < 0).all():
         raise InputError(
-            f"`order` must have lists for users of the data; none of its {found.size:,} users is "
-            f"in the data, the first being {checks.printable(ids[codes[0]])}."
+            "`order` must have lists for users of the data; it has lists only for other "
+            f"users, the first of whom is {checks.printable(ids[codes[0]])}."
         )
     return found[codes]
 
@@ -178,8 +178,8 @@ def _item_rows(items: Any, names: Names) -> Ints:
     found = _found(items, names)
     if found.size and (found < 0).all() and not (items.dtype.kind in "iu" and (items < 0).all()):
         raise InputError(
-            f"`order` must hold items that can be scored; none of its {found.size:,} can, "
-            f"the first being {checks.printable(items[0])}."
+            "`order` must hold items that can be scored; it holds none of them, and its first item "
+            f"is {checks.printable(items[0])}."
         )
     return found
 

@@ -70,14 +70,17 @@ def _rows(
         return found
     known = wanted if has is None else has
     if known is not None and not _ids.are_rows(known):
-        whose = "have" if has is None else "not have"
         raise InputError(
-            f"`order` must {whose} ids of its {side}s: {side}s are matched by id unless they "
-            "are numbered from 0."
+            f"`order` must have ids for its {side}s, because the {side}s of the data are not "
+            "numbered from 0."
+            if has is None
+            else f"`order` must have {side}s numbered from 0, because the {side}s of the data have "
+            "no ids."
         )
     if n_has is not None and (n_has < n_wanted or (side == "item" and n_has != n_wanted)):
         raise InputError(
-            f"`order` must score the {n_wanted:,} {side}s that `scorer` does; it has {n_has:,}."
+            f"`order` must score the same {side}s as `scorer`, {n_wanted:,} in all; it scores "
+            f"{n_has:,}."
         )
     return None
 

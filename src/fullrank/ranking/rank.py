@@ -214,7 +214,9 @@ def _order(order: Any, max_rank: int | None, asked: Request) -> Order | None:
     """The order of the candidates, in the rows of the request."""
     if max_rank is None:
         if order is not None:
-            raise InputError("`order` needs `max_rank`: without it, all items are scored.")
+            raise InputError(
+                "`order` must be omitted without `max_rank`, because all items are then scored."
+            )
         return None
     return make_order(
         order, max_rank=max_rank, scorer=asked.scorer, targets=asked.targets,
@@ -230,5 +232,5 @@ def _weights(weight: ArrayLike, targets: Targets) -> NDArray[np.float64]:
     first = np.repeat(ordered[targets.starts[:-1]], np.diff(targets.starts))
     checks.reject("weight", ordered, ordered != first, "be the same for all targets of a user")
     if not weights.sum() > 0.0:
-        raise InputError("`weight` must have a positive sum; all are 0.")
+        raise InputError("`weight` must have a positive sum; all weights are 0.")
     return weights

@@ -3,7 +3,7 @@
 Targets, excluded items and scorers come with ids of their own or without. Where two sides have ids
 they are matched by id; where one has none, it has row numbers, and the ids of the other must be
 exactly 0 … n - 1. Draws and ties depend on the data's rows alone, so that scorers whose rows lie in
-different orders meet the same candidates.
+different orders get the same candidates.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def sample_ranks(
         return _from_negatives(setting, given, design=wanted, rng=rng, run=run)
     if isinstance(wanted, Exact):
         raise InputError(
-            f"`design` must draw candidates, not be {wanted}: use `rank` for exact ranks."
+            f"`design` must draw candidates; {wanted} does not. Use `rank` for exact ranks."
         )
     return _drawn(setting, wanted or Design.of("sampled:100"), rng=rng, run=run)
 

@@ -96,7 +96,8 @@ def report(
     -----
     Parts that do not apply are omitted, and `notes` gives the reason where it is not obvious:
     models whose users cannot be paired are not compared, and samples of multi-target users have
-    neither bounds nor a single distribution of ranks. It takes about half a second for each model.
+    neither bounds nor a single distribution of ranks. A report takes about half a second per
+    model.
 
     Examples
     --------
@@ -201,7 +202,7 @@ def drawn_metrics(
     ranks: Iterable[RankSample | ExactRanks],
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
 ) -> tuple[Metric, ...]:
-    """The recalls that a report of samples draws: `also` of estimates that are made for one.
+    """Return the recalls that a report of samples draws, for the argument `also` of `estimate`.
 
     Examples
     --------
@@ -232,7 +233,10 @@ def _metrics(made: Iterable[Estimate | Comparison], asked: Any, usual: Any) -> t
     ]
     if asked is None:
         if there and not common:
-            raise InputError("`results` must have a metric in common; they have none.")
+            raise InputError(
+                "`results` must have a metric in common, but these have none. Estimate the models "
+                "by the same metrics."
+            )
         return unique(parse_all(common or usual))
     wanted = unique(parse_all(asked))
     for metric in wanted:
@@ -250,7 +254,7 @@ def _level(made: Iterable[Estimate | Comparison], asked: float | None) -> float:
         levels.add(check_level(asked))
     if len(levels) > 1:
         shown = ", ".join(f"{one:g}" for one in sorted(levels))
-        raise InputError(f"`confidence_level` must be one for the whole report, not {shown}.")
+        raise InputError(f"`confidence_level` must be the same for the whole report, not {shown}.")
     return levels.pop() if levels else 0.95
 
 
@@ -260,13 +264,13 @@ def _checked(comparison: Any, results: Mapping[str, Result]) -> Comparison:
         raise InputError(f"`comparison` must be a Comparison, not {kind}.")
     if "naive" in comparison.methods:
         raise InputError(
-            "`comparison` must be of full-catalogue metrics; this one is of sampled metrics "
+            "`comparison` must compare full-catalogue metrics; this one compares sampled metrics "
             '(method="naive").'
         )
     if comparison.models != tuple(checks.printable(name) for name in results):
         raise InputError(
-            f"`comparison` must be of the models of `results`, in their order: "
-            f"{', '.join(results)}; it is of {', '.join(comparison.models)}."
+            f"`comparison` must compare the models of `results` in their order, "
+            f"{', '.join(results)}; this one compares {', '.join(comparison.models)}."
         )
     return comparison
 
@@ -294,7 +298,9 @@ def _intervals(models: tuple[Measurement, ...]) -> dict[str, str]:
              if one.estimate is not None}  # fmt: skip
     if set(kinds) <= {("population", "influence")}:
         return {}
-    return {"intervals": "; ".join(f"for {PEOPLE[who]}, by {how}" for who, how in kinds)}
+    ways = {"influence": "influence functions"}
+    told = (f"for {PEOPLE[who]}, by {ways.get(how, how)}" for who, how in kinds)
+    return {"intervals": "; ".join(told)}
 
 
 def _unknown(models: tuple[Measurement, ...]) -> tuple[str, ...]:
@@ -303,7 +309,8 @@ def _unknown(models: tuple[Measurement, ...]) -> tuple[str, ...]:
     some = [f"{name} (up to {known:,})" for name, known in ranks if known is not None]
     if not some:
         return ()
-    return (f"No distribution is drawn for ranks known only up to a limit: {', '.join(some)}.",)
+    says = "No distribution of ranks is drawn for models whose ranks are known only up to a limit"
+    return (f"{says}: {', '.join(some)}.",)
 
 
 def _assumed(models: tuple[Measurement, ...]) -> dict[str, str]:
@@ -316,31 +323,34 @@ def _assumed(models: tuple[Measurement, ...]) -> dict[str, str]:
 def _check(results: Any, exact: Any) -> Mapping[str, ExactRanks | RankSample]:
     """The exact ranks by name, once both arguments are what they must be."""
     if not isinstance(results, Mapping) or not results:
-        raise InputError("`results` must map the names of one or more models to their results.")
+        got = "it is empty" if isinstance(results, Mapping) else f"got {type(results).__name__}"
+        raise InputError(f"`results` must map names of models to their results; {got}.")
     for name, given in results.items():
         if not isinstance(name, str):
-            raise InputError(f"`results` must name its models by text, not {name!r}.")
+            raise InputError(f"`results` must have text as the names of models, not {name!r}.")
         if not isinstance(given, RankSample | ExactRanks | Estimate):
             raise InputError(
-                f"`results` must hold Estimate, RankSample or ExactRanks; {name} is a "
+                f"`results` must hold Estimate, RankSample or ExactRanks; {name} is of type "
                 f"{type(given).__name__}."
             )
     known = {} if exact is None else exact
     if not isinstance(known, Mapping):
-        raise InputError("`exact` must map names of models to their exact ranks.")
+        raise InputError(
+            f"`exact` must map names of models to their exact ranks; got {type(known).__name__}."
+        )
     for name, ranks in known.items():
         if name not in results:
             raise InputError(f"`exact` must name models of `results`; {name!r} is not one.")
         whole = isinstance(ranks, RankSample) and ranks.exhausted
         if not (whole or isinstance(ranks, ExactRanks)):
             raise InputError(
-                f"`exact` must hold ExactRanks, or samples of every item; {name} is neither."
+                f"`exact` must hold ExactRanks or complete samples; {name} is neither."
             )
         most = n_items(_ranks(results[name]))
         if n_items(ranks) > most:  # fewer where training items are left out
             raise InputError(
-                f"`exact` must be of the same catalogue; {name} has {n_items(ranks):,} items "
-                f"there and {most:,} in its sample."
+                f"`exact` must hold ranks in the same catalogue as `results`; {name} has "
+                f"{n_items(ranks):,} items in `exact` and {most:,} in `results`."
             )
     return known
 
@@ -354,7 +364,8 @@ def _limits(bounds: Any, results: Mapping[str, Result]) -> Mapping[str, Bounds] 
             raise InputError(f"`bounds` must name models of `results`; {name!r} is not one.")
         if not isinstance(one, Bounds):
             raise InputError(
-                f"`bounds` must map names of models to Bounds; {name} is a {type(one).__name__}."
+                f"`bounds` must map names of models to Bounds; {name} is of type "
+                f"{type(one).__name__}."
             )
     return bounds
 
@@ -362,7 +373,7 @@ def _limits(bounds: Any, results: Mapping[str, Result]) -> Mapping[str, Bounds] 
 def _told(measured: Any) -> dict[str, str]:
     """What the caller says of the measurement, as it can be printed."""
     if not isinstance(measured, Mapping | None):
-        raise InputError(f"`measured` must map labels to text; it is a {type(measured).__name__}.")
+        raise InputError(f"`measured` must map labels to text; got {type(measured).__name__}.")
     return {clean(str(label)): clean(str(text)) for label, text in (measured or {}).items()}
 
 

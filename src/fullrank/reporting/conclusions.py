@@ -34,7 +34,7 @@ def summary(
     if comparison is not None and metric in comparison.naive_best:
         naive = comparison.models.index(comparison.naive_best[metric])
         if naive != best:
-            sentences.append(f"The naive sampled {metric} would have picked {models[naive].name}.")
+            sentences.append(f"The naive {metric} would have picked {models[naive].name}.")
     sentences += _checked(models, metric, best)
     return (*sentences, _measured(models, apart=comparison is not None and not comparison.paired))
 
@@ -66,13 +66,19 @@ def _measured(models: Sequence[Measurement], apart: bool = False) -> str:
     sizes = {_users(model.given): None for model in models}
     users = among(list(sizes)) if len(sizes) < 3 else "different numbers of users"
     users += " each" if apart and len(sizes) == 1 else ""
-    how = next(iter(ways)) if len(ways) == 1 else "in more than one way (see the notes)"
+    how = (
+        next(iter(ways)) if len(ways) == 1 else "in more than one way (see the notes on each model)"
+    )
     costs = [model.given.average_size for model in models
              if isinstance(model.given, RankSample) and model.given.design.adaptive]  # fmt: skip
     cost = ""
     if costs and len(ways) == 1:
         low, high = f"{min(costs):,.0f}", f"{max(costs):,.0f}"
-        cost = f" ({low} on average)" if low == high else f" ({low} to {high} on average)"
+        cost = (
+            f" ({low} candidates on average)"
+            if low == high
+            else f" ({low} to {high} candidates on average)"
+        )
     return f"{what} evaluated on {users}. Each held-out item (target) was ranked {how}{cost}."
 
 
@@ -149,7 +155,7 @@ def _winner(
             return f"{told.says[:-1]} (among {common:,} common users)." if fewer else told.says
         return (  # only where a comparison was given that is not of these estimates
             f"No model can be named best by {metric}: {told.highest} leads in the comparison but "
-            "does not have the highest value."
+            "does not have the highest value in this report."
         )
     column = comparison.metrics.index(named_in(metric, comparison.metrics))
     chance = percent(float(comparison.p_best[best, column]))
@@ -222,7 +228,7 @@ def _unseen(models: Sequence[Measurement], model: Measurement, metric: str) -> l
     else:
         share = f"{100 * model.estimate.diagnosis.blind_share:.0f} %"
         found.append(
-            f"The sample does not distinguish ranks 1 to {model.resolution:,.0f} ({share} of the "
+            f"The sample hardly distinguishes ranks 1 to {model.resolution:,.0f} ({share} of the "
             f"held-out items rank first in it), so the value depends on the smoothness assumption."
             f"{allowed}"
         )
@@ -249,7 +255,10 @@ def _seen(ranks: float, metric: Metric) -> str:
         return (
             "This metric hardly depends on the first ranks, which the sample does not distinguish."
         )
-    return f"Rank 1 of the sample covers about {ranks:,.0f} ranks, fewer than the cut-off."
+    return (
+        f"Rank 1 of the sample covers about {ranks:,.0f} ranks of the catalogue, no more than the "
+        f"cut-off of {metric.k:,}."
+    )
 
 
 def _checked(models: Sequence[Measurement], metric: str, best: int) -> list[str]:
@@ -285,4 +294,4 @@ def _in_order(
     if exact[top] > exact[best]:
         return f", but the best is {models[top].name} with {number(exact[top], digits)}"
     alone = sum(one == exact[best] for one in exact.values()) == 1
-    return ", and is the best" if alone else ", which no model exceeds"
+    return ", and is the best" if alone else ", and no model has more"

@@ -23,8 +23,8 @@ _PER_DECADE = 12  # points of a curve
 _SEVERAL = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)  # where each K costs fits of its own
 
 _CONTRADICTED = (
-    "There are no bounds: no distribution of ranks explains these outcomes, so the candidates were "
-    "not drawn as the design states."
+    "There are no bounds: no distribution of ranks is consistent with the sampled ranks, so the "
+    "candidates were not drawn as the design states."
 )
 
 
@@ -36,7 +36,7 @@ class Value:
     ----------
     metric : its name
     estimate, low, high, standard_error : on the full catalogue, with its interval
-    naive : as it reads among the sampled candidates
+    naive : the metric among the sampled candidates
     exact : from exact ranks of the same users
     least, most : the bounds (see `fullrank.bounds`)
     warnings : why the interval may miss more often than it says
@@ -63,14 +63,14 @@ class Measurement:
     Attributes
     ----------
     name : printable
-    given, exact : what was measured, and the exact ranks known beside it
+    given, exact : the ranks that were measured, and exact ranks of the same users, if known
     values : metric name to Value, for the requested metrics
     curve : recall at many K
     whiskers : recall at a few K, with bounds
     mapped : the sampled curve in global coordinates, (K, recall); empty where there is none
     mapping : the name of its mapping function
     estimate, bounds : where the model was sampled, and where there are any
-    notes : what else should be known
+    notes : further remarks
     """
 
     name: str
@@ -131,22 +131,30 @@ def best_first(models: Sequence[Measurement], metric: str) -> list[int]:
 
 def doubts(models: Iterable[Measurement]) -> tuple[str, ...]:
     """What ▲ marks in a table of the models: what the sample says little about, and warnings."""
+    models = tuple(models)
+    marked = [one for model in models for one in model.values.values() if one.marked]
     reach, why = [], dict[str, None]()
     for model in models:
         found = model.estimate
         if found is not None and any(found.diagnosis.marks(one) for one in model.values):
             reach.append(round(found.resolution))
         why |= dict.fromkeys(reason for one in model.values.values() for reason in one.warnings)
-    reasons = [f"{one[0].upper()}{one[1:]}" for one in why]
+    told = [
+        one if all(one in value.warnings for value in marked) else f"in some cases, {one}"
+        for one in why
+    ]
+    reasons = [f"{one[0].upper()}{one[1:]}" for one in told]
     if not reach and why:
-        return (f"intervals that may be unreliable: {next(iter(why))}", *reasons[1:])
+        return ("values with a warning.", *reasons)
     if not reach:
         return ()
     least, most = min(reach), max(reach)
-    last = f"{most:,}" if least == most else f"{least:,} to 1–{most:,}"
+    alike = f"the sample hardly distinguishes ranks 1–{most:,}"
+    if least != most:
+        alike = f"the samples hardly distinguish the first {least:,} to {most:,} ranks"
     says = (
-        f"an estimate about which the sample says little: the sample hardly distinguishes "
-        f"ranks 1–{last}, so it depends on the smoothness assumption."
+        f"an estimate about which the sample says little: {alike}, so the estimate depends on the "
+        "smoothness assumption."
     )
     return (says, *reasons)
 

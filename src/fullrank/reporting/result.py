@@ -15,6 +15,7 @@ from fullrank._lib.results.markup import Best, Sheet
 from fullrank._lib.text import decimals
 from fullrank.errors import InputError
 from fullrank.inference import Comparison
+from fullrank.inference.comparison.paper_tables import BOLD
 from fullrank.reporting.conclusions import leading
 from fullrank.reporting.escaping import number, outward
 from fullrank.reporting.figures.figure import Figure
@@ -26,17 +27,17 @@ SUFFIXES = (".html", ".htm", ".json", ".parquet")
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Report(tabular.Tabular):
-    """What was found about one model or several.
+    """A report on one or more models.
 
     Attributes
     ----------
-    title, summary : in words
+    title, summary : the title, and the sentences of the summary
     models : a `Measurement` for each, in the order given
     metrics, confidence_level : the settings
-    comparison : of the models, where there are several that can be compared
+    comparison : the comparison of the models; None if there is only one or they cannot be compared
     figures : name to Figure; `plot` draws them
-    notes : what else should be known
-    measured : label to text, how it was measured
+    notes : further remarks
+    measured : label to text: how the ranks were measured
     date : the day of the measurement or, if that is not known, of the report
     """
 
@@ -65,7 +66,7 @@ class Report(tabular.Tabular):
     def write(self, path: PathLike) -> None:
         """Write the page to ``.html``, or the numbers to ``.json`` or ``.parquet`` for `read`.
 
-        The file is written whole or not at all.
+        The file is written completely or not at all.
         """
         if check_suffix(path) in (".json", ".parquet"):
             super().write(path)
@@ -74,7 +75,7 @@ class Report(tabular.Tabular):
             temporary.write_text(self.to_html(), encoding="utf-8")
 
     def plot(self, ax: Any = None, *, figure: str | None = None) -> Any:
-        """Draw one of the figures, by default the first, with matplotlib. Returns the axes."""
+        """Draw a figure, by default the first, with matplotlib, and return the axes."""
         from fullrank.reporting.figures.draw_matplotlib import draw
 
         name = next(iter(self.figures)) if figure is None else figure
@@ -82,7 +83,7 @@ class Report(tabular.Tabular):
         return draw(self.figures[name], ax)
 
     def save_figures(self, folder: PathLike, format: str = "png") -> tuple[Path, ...]:
-        """Write every figure to a file of its own; returns their paths."""
+        """Write each figure to its own file, and return the paths."""
         checks.choice("format", format, FORMATS)
         target = Path(folder)
         if target.exists() and not target.is_dir():
@@ -146,7 +147,7 @@ class Report(tabular.Tabular):
         why = " ".join(doubts(self.models))
         said = [
             f"{self.title}. {self.summary[-1]}",
-            "The best model, by value and by P(best), is in bold." if bold else "",
+            BOLD if bold else "",
             f"▲ marks {why}" if why else "",
         ]
         return [Sheet(" ".join(one for one in said if one), head, rows)]
@@ -158,7 +159,7 @@ class Report(tabular.Tabular):
         return self.records()
 
     def records(self) -> list[dict[str, Any]]:
-        """Return the numbers of the table of metrics, a dictionary for each of its rows."""
+        """Return the table of metrics as a list of dictionaries, one per row."""
         return [
             {"model": model.name} | _entry(model.values[metric])
             for metric in self.metrics

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -64,10 +64,16 @@ def sections(report: Report) -> tuple[Section, ...]:
     for figure in report.figures.values():
         figures.setdefault(figure.section, []).append(figure)
     page = _Page(report=report, named=named, figures=figures)
-    return tuple(
+    found = tuple(
         Section(name=name, link=link, heading=heading, parts=parts)
         for name, link, heading, make in _SECTIONS
         if (parts := make(page))
+    )
+    if len(report.models) > 1:
+        return found
+    return tuple(  # one model is not compared: only its notes are left
+        replace(one, link="Notes", heading="Notes") if one.name == "comparison" else one
+        for one in found
     )
 
 
@@ -100,7 +106,7 @@ def _metrics(page: _Page) -> tuple[Part, ...]:
         metric_table(report, page.named),
         Facts(pairs=_key(page), look="key"),
         Fold(
-            title="Notes on each model",
+            title="Notes on each model" if len(report.models) > 1 else "Notes on the model",
             parts=(
                 Facts(
                     pairs=tuple(
@@ -118,14 +124,14 @@ def _key(page: _Page) -> tuple[tuple[str, tuple[str, ...]], ...]:
     report = page.report
     columns = report.columns()
     people = " or ".join(_PEOPLE[one] for one in sorted({asked(one) for one in report.models}))
-    bold = "; the best value is in bold" if page.named else ""
+    bold = "; bold where a model can be named best" if page.named else ""
     said = {
         "naive": "the metric among the sampled candidates, which is not a full-catalogue value",
         "full catalogue": f"the value over all items, exact or estimated{bold}",
         f"{100 * report.confidence_level:g} % CI": f"the confidence interval for {people}",
         "bounds": "the smallest and largest values consistent with the sample, with no assumption "
         "about the ranks",
-        "exact": "the value of the exact ranks, which are known here",
+        "exact": "the value computed from exact ranks, where they are known",
     }
     pairs = [(name, (text,)) for name, text in said.items() if name in columns]
     why = " ".join(doubts(report.models))
@@ -236,10 +242,14 @@ def _statement(report: Report) -> str:
         one.estimate.method for one in report.models if one.estimate is not None
     )
     ranked = dict.fromkeys(described(one.given) for one in report.models)
-    sizes = sorted({one.n_items for one in report.models if one.sampled})
-    items = " to ".join(dict.fromkeys((f"{sizes[0]:,}", f"{sizes[-1]:,}")))
+    sampled = [one for one in report.models if one.sampled]
+    sizes = sorted({one.n_items for one in sampled})
+    items = f"{' to '.join(dict.fromkeys((f'{sizes[0]:,}', f'{sizes[-1]:,}')))} items"
+    if any(getattr(one.given, "n_items", None) is None for one in sampled):
+        items = f"up to {sizes[-1]:,} items per user"
+    what = "estimates" if len(sampled) == len(report.models) else "estimates or exact values"
     return (
-        f"Metrics are estimates for the full catalogue ({items} items) by fullrank "
+        f"Metrics are {what} for the full catalogue ({items}) by fullrank "
         f"{__version__} ({'; '.join(methods)}) from {'; '.join(ranked)}{averaged}{tail}."
     )
 

@@ -54,8 +54,8 @@ def as_ranks(
         )
     if hasattr(ranks, "columns"):
         raise InputError(
-            f"`{name}` must be one-dimensional ranks, not a table. Use RankSample.from_frame to "
-            "read a table."
+            f"`{name}` must be a one-dimensional array of ranks, not a table. Use "
+            "RankSample.from_frame to read a table."
         )
     if isinstance(ranks, str | bytes) or ranks is None:
         raise InputError(

@@ -69,9 +69,7 @@ class RankDistribution(tabular.Tabular):
         """The distribution of known whole ranks."""
         grid = grid if grid is not None else RankGrid.default(n_items)
         if grid.n_items != checks.integer("n_items", n_items, low=1):
-            raise InputError(
-                f"`grid` must reach to n_items = {n_items}; it reaches to {grid.n_items}."
-            )
+            raise InputError(f"`grid` must reach n_items = {n_items}; it ends at {grid.n_items}.")
         bins = grid.bin_of(ranks)
         if bins.size == 0:
             raise InputError("`ranks` must hold at least one rank; it is empty.")
@@ -159,10 +157,11 @@ class RankDistribution(tabular.Tabular):
             raise InputError(
                 f"`content` must be of format {FORMAT}, not {content.get('format')!r}."
             )
-        missing = {"edges", "mass", "method"} - set(content)
+        missing = sorted({"edges", "mass", "method"} - set(content))
         if missing:
             raise InputError(
-                f"`content` must have {', '.join(sorted(missing))}; these are missing."
+                f"`content` must have the keys edges, mass and method; {', '.join(missing)} "
+                f"{'is' if len(missing) == 1 else 'are'} missing."
             )
         grid = RankGrid(content["edges"])
         error = checks.real("slope_error", content.get("slope_error", 0.0), low=0.0)

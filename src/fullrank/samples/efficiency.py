@@ -65,7 +65,7 @@ class SamplingEfficiency(tabular.Tabular):
         ax = tabular.axes(ax)
         ax.plot(self.level / self.n_items, self.cost, marker="o")
         ax.set_xlabel("sample size / number of items")
-        ax.set_ylabel("items drawn for each target settled")
+        ax.set_ylabel("items drawn per settled target")
         return ax
 
 
@@ -92,7 +92,7 @@ def sampling_efficiency(sample: RankSample) -> SamplingEfficiency:
        20           25.0%        2        1  20.0
     """
     if not sample.design.adaptive:
-        raise InputError("`sample` must be adaptive; this one has a fixed size.")
+        raise InputError("`sample` must have an adaptive design; this one has a fixed sample size.")
     rounds = sample.design.rounds(int(sample.pool.max()))
     level = np.asarray(rounds.sizes)
     at = np.searchsorted(level, sample.sample_size)

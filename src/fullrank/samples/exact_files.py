@@ -26,6 +26,11 @@ def may_have_nulls(head: dict[str, Any], name: str) -> bool:
     return head.get("kind") == KIND and head.get("max_rank") is not None and name in NULLABLE
 
 
+def lacking(error: Exception) -> str:
+    """Return what a file lacks, or else the message of the error, as the end of a sentence."""
+    return f"{checks.because(error)}{' is missing' if isinstance(error, KeyError) else ''}"
+
+
 def unpacked(head: dict[str, Any], columns: dict[str, Any]) -> ExactRanks:
     """Check again what was read: a file can be changed by anyone."""
     try:
@@ -47,13 +52,11 @@ def unpacked(head: dict[str, Any], columns: dict[str, Any]) -> ExactRanks:
         pool = checks.choice("pool", head["pool"], ("all", "unseen"))
         seed, precision = head.get("seed"), str(head.get("precision", "exact"))
     except (KeyError, TypeError) as error:
-        raise InputError(
-            f"`path` must hold complete exact ranks: {checks.because(error)}."
-        ) from error
+        raise InputError(f"`path` must hold complete exact ranks: {lacking(error)}.") from error
     for name, values in counts.items():
         if values.size != size:
             raise InputError(
-                f"`{name}` must have {size} rows, like the others; it has {values.size}."
+                f"`{name}` must have {size} rows, like the other columns; it has {values.size}."
             )
     names: dict[str, Any] = {
         name: checks.ids(name, columns[name], size) for name in ("user", "item") if name in columns

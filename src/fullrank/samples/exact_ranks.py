@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, tabular
 from fullrank._lib.files import PathLike
+from fullrank._lib.text import counted
 from fullrank._lib.types import Array, Floats, Ints
 from fullrank.designs.exact import Exact
 from fullrank.designs.uniform import Uniform
@@ -155,8 +156,8 @@ class ExactRanks(tabular.Tabular):
         if policy not in _NO_BETTER[self.ties]:
             raise InputError(
                 f"`ties` must be {self.ties!r} for these ranks up to {self.max_rank}, or a policy "
-                f"that ranks no target higher: with {policy!r} a target beyond {self.max_rank} "
-                "could rank within it. Rank the targets again with that policy."
+                f"that ranks no target higher: with {policy!r}, a target beyond {self.max_rank} "
+                f"could rank in the first {self.max_rank}. Rank the targets again with {policy!r}."
             )
         return other.up_to(self.max_rank)
 
@@ -187,7 +188,7 @@ class ExactRanks(tabular.Tabular):
         if self.max_rank is not None:
             raise InputError(
                 f"`{argument}` must hold all ranks {what}, without `max_rank` (design exact); "
-                f"these are known up to {self.max_rank}."
+                f"these are known only up to {self.max_rank}."
             )
 
     @property
@@ -566,8 +567,8 @@ class ExactRanks(tabular.Tabular):
         sizes = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         kind = "exact ranks" if self.max_rank is None else f"exact ranks up to {self.max_rank}"
         return (
-            f"{kind} for {self.total_targets:,} targets of {self.n_users:,} users among "
-            f"{sizes} items (ties: {self.ties})"
+            f"{kind} for {counted(self.total_targets, 'target')} of "
+            f"{counted(self.n_users, 'user')} among {sizes} items (ties: {self.ties})"
         )
 
     def __str__(self) -> str:
@@ -603,7 +604,7 @@ def _bounded(rank: ArrayLike, *, n_items: Any, offset: Any, max_rank: int) -> ND
     items = checks.integers("n_items", n_items, size=ranks.size, low=1)
     others = checks.integers("offset", offset, size=ranks.size, low=0)
     full = missing & (items <= max_rank)
-    checks.reject("n_items", items, full, f"be more than {max_rank} where a rank is beyond it")
+    checks.reject("n_items", items, full, f"be above {max_rank} for a rank beyond {max_rank}")
     return np.where(missing, np.maximum(max_rank, others) + 1, ranks)
 
 

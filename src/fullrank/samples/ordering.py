@@ -122,7 +122,9 @@ def consistency(
     lists = [_ranks(name, ranks, n_items) for name, ranks in (("first", first), ("second", second))]
     drawn = Design.of(design)
     if not isinstance(drawn, Uniform):
-        raise InputError(f"`design` must be of a fixed size, as 'sampled', not {str(drawn)!r}.")
+        raise InputError(
+            f"`design` must have a fixed sample size, such as 'sampled', not {str(drawn)!r}."
+        )
     exact = tuple(float(metric.weights(ranks, n_items).mean()) for ranks in lists)
 
     def means(size: int) -> Floats:

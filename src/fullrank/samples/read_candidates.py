@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fullrank._lib import checks
 from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.files import PathLike, existing
+from fullrank._lib.text import counted
 from fullrank._lib.types import Ints
 from fullrank.designs import Design, infer_design
 from fullrank.designs.inferred import INFER
@@ -58,7 +59,7 @@ def read_candidates(
         target if above 0), NCF's ``.test.negative`` or ``.test.rating``, or a table with columns
         for user and item
     n_items : number of items that candidates are drawn from, including the target: the catalogue
-        or, if training items were never drawn, the catalogue less these
+        or, if training items were never drawn, the catalogue without them
     columns : names of columns in the table, as ``{"score": "logit"}``; usual names are recognised
     sample_size : candidates of each target, including itself; default: the number listed. It is
         larger if the list was cut below every target
@@ -161,14 +162,18 @@ def _targets(
     scored, again = _once(scored, told)
     user, names, relevant, notes = _labelled(scored, told, path, truth)
     if again:
-        notes += (f"{again:,} candidates repeat a target of their user and were left out.",)
+        repeats = "1 candidate repeats a target of its user and was left out."
+        if again > 1:
+            repeats = f"{again:,} candidates repeat a target of their user and were left out."
+        notes += (repeats,)
     score = np.asarray(scored["score"])
     checks.reject("score", score, np.isnan(score), "be numbers")
     keys = {"random": random.random(score.size), "best": ~relevant, "worst": relevant}
     rank, offset, place, n_listed, tied = _placed(user, score, relevant, keys[ties])
     if tied and ties == "random":
-        share = f"{tied:,} of {rank.size:,} targets share their score with other candidates"
-        notes += (f"{share}; ties are broken at random.",)
+        share = "shares its" if tied == 1 else "share their"
+        score_of = f"{tied:,} of {counted(rank.size, 'target')} {share} score"
+        notes += (f"{score_of} with other candidates; ties are broken at random.",)
     owner = user[place]
     return _Targets(
         user=names[owner],
@@ -189,8 +194,8 @@ def _sizes(one: _Targets, sample_size: int | None) -> Ints:
     asked = checks.integer("sample_size", sample_size, low=1)
     if (size > asked).any():
         raise InputError(
-            f"`sample_size` must be at least the {int(size.max()):,} candidates that are "
-            f"listed, not {asked:,}."
+            f"`sample_size` must be at least {int(size.max()):,}, the number of candidates that "
+            f"are listed, not {asked:,}."
         )
     return np.full(size.size, asked)
 
@@ -231,16 +236,19 @@ def _labelled(
     has = np.bincount(user, relevant, names.size) > 0
     notes = []
     if not has.any():
-        where = "label" if truth is None else str(truth)
+        where = "the `label` column" if truth is None else str(truth)
         raise InputError(
-            f"`path` must list a target; no candidate in {path} is one according to {where}."
+            f"`path` must list at least one target; according to {where}, no candidate in {path} "
+            "is a target."
         )
     if not has.all():
-        notes.append(
-            f"{int((~has).sum()):,} of {has.size:,} users have no target and were left out."
-        )
+        lost = int((~has).sum())
+        have, were = ("has", "was") if lost == 1 else ("have", "were")
+        notes.append(f"{lost:,} of {has.size:,} users {have} no target and {were} left out.")
     if missing:
-        notes.append(f"{missing:,} users with targets have no candidates and were left out.")
+        have, were = ("has", "was") if missing == 1 else ("have", "were")
+        users = f"{counted(missing, 'user')} with targets"
+        notes.append(f"{users} {have} no candidates and {were} left out.")
     # users without a target keep their candidates, which are not evaluated
     return user, names, relevant, tuple(notes)
 
@@ -258,10 +266,12 @@ def _found(
     if lost:
         first = min(lost)
         depth = int(np.median(np.unique(scored["user"], return_counts=True)[1]))
+        number = f"{len(lost):,} of {counted(len(lost) + len(hit), 'target')}"
+        absent = "is not in" if len(lost) == 1 else "are not in"
+        which = f"{'' if len(lost) == 1 else 'first: '}{first[1]} of user {first[0]}"
         raise InputError(
-            f"`path` must list every target; {len(lost):,} of {len(lost) + len(hit):,} are not in "
-            f"{path}, the first being {first[1]} of user {first[0]}: all that is known of their "
-            f"ranks is that they lie beyond the listed candidates (about {depth:,} per user). "
+            f"`path` must list every target; {number} {absent} {path} ({which}). A missing target "
+            f"is only known to rank below the listed candidates (about {depth:,} per user). "
             "Write the full list of candidates."
         )
     return relevant, len({user for user, _ in pairs} - users)

@@ -94,11 +94,11 @@ def read_ranks(
     model : the model to read; default: all
     sample_size, n_items : if there is no such column: the number of candidates, and of items that
         they are drawn from, both including the target. The latter is the catalogue or, if training
-        items were never drawn, the catalogue less these; a column is more precise than the mean
+        items were never drawn, the catalogue without them; a column is more precise than the mean
     design : how candidates were drawn, such as ``"sampled:100"``; or "infer", see
         `fullrank.designs.infer_design`
-    excluded : whether training items were excluded (`Design`); default: True if users have
-        catalogues of their own, else unknown
+    excluded : whether training items were excluded (`Design`); default: True if the number of
+        items differs between users, otherwise unknown
     leave_out : columns to ignore
     encoding : encoding of a text file; default: UTF-8, or Latin-1 if it is not UTF-8
     rows : True keeps the ranks one by one. None keeps only counts if they contain the same
@@ -326,7 +326,7 @@ def _layout(
     wanted = table.resolve(asked, without=(*leave_out, *wide))
     for name in columns.values():
         if name in leave_out:
-            raise InputError("`leave_out` must not name a column that is to be read.")
+            raise InputError(f"`leave_out` must not name {name!r}, which is also in `columns`.")
     if sizes["sample_size"] is None and "sample_size" not in wanted and not _open(design):
         sizes = {**sizes, "sample_size": getattr(Design.of(design), "sample_size", None)}
     _check_sizes(sizes["sample_size"], design)
@@ -336,14 +336,13 @@ def _layout(
         notes = (f"The file has one column of ranks per model: {', '.join(wide)}.",)
     if wide and "more_than" in wanted:
         raise InputError(
-            f"`more_than` must not be a column of {checks.printable(table.path)} if each model has "
-            "its own column of ranks, because the limit may differ between models."
+            f"`more_than` must not be in {checks.printable(table.path)} if each model has its own "
+            "column of ranks, because the limit may differ between models."
         )
     if wide and "model" in wanted:
         raise InputError(
-            f"`model` must not be a column if each model has its own column of ranks; "
-            f"{table.path} has {wanted['model']!r}: leave it out with "
-            f"`leave_out={wanted['model']!r}`."
+            f"`model` must not be in {table.path} if each model has its own column of ranks: leave "
+            f"out {wanted['model']!r} with `leave_out={wanted['model']!r}`."
         )
     if _is_complete(wanted, design, sizes) and "sample_size" not in wanted:
         sizes = {"n_items": sizes["n_items"]} | _named(sample_size=sizes["sample_size"])
@@ -383,7 +382,7 @@ def _wide(
 ) -> list[str]:
     """The columns of ranks in a file without a column ``rank``; an error where it has none."""
     if "rank" in leave_out:
-        raise InputError("`leave_out` must not name the column of the ranks.")
+        raise InputError("`leave_out` must not name 'rank', the column of ranks.")
     rest = [name for name in table.names if name not in wanted.values() and name not in leave_out]
     rest = [name for name in rest if name.lower() not in _INDEX and "unnamed" not in name.lower()]
     limit = sizes.get("sample_size")
@@ -394,14 +393,11 @@ def _wide(
         return fit
     if not fit:
         raise table.missing("rank")
-    hint = f"name it with `columns={{'rank': {fit[0]!r}}}`"
+    hint = f"if it has another name, give `columns={{'rank': {fit[0]!r}}}`"
     several = fit if len(fit) > 1 else numeric
     if len(several) > 1 and "model" not in wanted:
-        hint += f", or for one column per model with `columns={{'rank': {','.join(several)!r}}}`"
-    raise InputError(
-        f"`rank` must be among the columns of {checks.printable(table.path)}, which are "
-        f"{listed(table.names)}: {hint}."
-    )
+        hint += f"; for one column per model, give `columns={{'rank': {','.join(several)!r}}}`"
+    raise table.without("rank", hint)
 
 
 def unread_names(table: Table, columns: Mapping[str, Any], leave_out: Iterable[str]) -> list[str]:
@@ -462,7 +458,7 @@ def _given(
         exact = ' If these are ranks among all items, give `design="exact"`.'
         raise InputError(
             f"{' and '.join(f'`{name}`' for name in missing)} must be given: "
-            f"{checks.printable(table.path)} has no column for {'it' if one else 'them'}; it has "
+            f"{checks.printable(table.path)} has no column for {'it' if one else 'them'}, only "
             f"{listed(table.names)}.{exact if 'sample_size' in missing else ''}"
         )
     for name, value in sizes.items():
@@ -493,8 +489,8 @@ def _explained(
             raise
         number = "K" if text is None else text.lstrip(">= ")
         raise InputError(
-            f"{error} If all that is known of a rank is that it is beyond {number}, leave it empty "
-            f"and write {number} in a `more_than` column."
+            f"{error} If a rank is only known to be beyond {number}, leave it empty and write "
+            f"{number} in a `more_than` column."
         ) from error
 
 
@@ -557,17 +553,17 @@ def _up_to(
         if not isinstance(drawn, Exact):
             raise InputError(
                 f"`design` must be exact if there is a `more_than` column, not {drawn}: only ranks "
-                "among all items are known up to a limit."
+                "among all items can be known up to a limit."
             )
         limit = drawn.max_rank
     columns = _loaded(layout, censored=True)
     more, rank, table = columns.pop("more_than", None), columns["rank"], layout.table
     size = columns.pop("sample_size", columns["n_items"])
-    table.reject("sample_size", size, size != columns["n_items"], "be the number of items")
+    table.reject("sample_size", size, size != columns["n_items"], "equal the number of items")
     if more is not None:
         missing = np.isnan(rank) == np.isnan(more)
         table.reject(
-            "more_than", more, missing, "be given where the rank is missing, and only there"
+            "more_than", more, missing, "be a number where the rank is missing, and empty elsewhere"
         )
     own = np.unique(columns["n_items"]).size > 1
     pool = "unseen" if excluded or (excluded is None and own) else "all"
@@ -621,7 +617,7 @@ def _tallied(table: Table, pieces: Iterable[Any], given: Mapping[str, int]) -> T
 
 def _counts_will_do(tally: Tally) -> None:
     if tally.needs_rows == SEVERAL:
-        raise InputError("`rows` must be kept for multi-target users.")
+        raise InputError("`rows` must not be False for multi-target users.")
 
 
 def _counted(tally: Tally, settings: Mapping[str, Any]) -> dict[str, RankSample]:
@@ -714,8 +710,8 @@ def _reject_repeats(table: Table, columns: Mapping[str, Array]) -> None:
     n = int(number[again][np.argmin(first[again])])
     seeds = " For several seeds of a model, name their column with `columns={'seed': 'NAME'}`."
     raise InputError(
-        f"`user` must name each user once, or the file must have the columns n_targets and offset; "
-        f"user {user} has {n} rows, the first {table.where(at)} of {table.path}."
+        f"`user` must name each user only once, or the file must have the columns n_targets and "
+        f"offset; user {user} has {n} rows, the first {table.where(at)} of {table.path}."
         f"{'' if 'seed' in columns else seeds} To count every row as a separate user, add "
         "`leave_out='user'`."
     )
@@ -768,6 +764,7 @@ def _sample(
 def _picked(found: Ranks, model: str, table: Table) -> Ranks:
     if model not in found:
         raise InputError(
-            f"`model` must be one of {', '.join(map(repr, found))} in {table.path}, not {model!r}."
+            f"`model` must be one of the models in {table.path} ({', '.join(map(repr, found))}), "
+            f"not {model!r}."
         )
     return replace(found, samples={model: found[model]})

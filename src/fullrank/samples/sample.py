@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, tabular
 from fullrank._lib.files import PathLike
+from fullrank._lib.text import counted
 from fullrank._lib.types import Floats, Ints
 from fullrank.designs.design import ONE_BASED, Design
 from fullrank.designs.grid import RankGrid
@@ -139,9 +140,9 @@ class RankSample(tabular.Tabular):
         ----------
         rank : whole ranks r in 1..n, where n includes the target
         n_items : number N of items that candidates are drawn from, including the target: the
-            catalogue or, if training items were never drawn, the catalogue less these; one number,
-            or one for each target. Where it differs between targets, each user has a catalogue of
-            their own (the pool "unseen")
+            catalogue or, if training items were never drawn, the catalogue without them; one
+            number, or one for each target. Where it differs between targets, candidates are drawn
+            from the items that each user has not seen (the pool "unseen")
         sample_size : candidates n, including the target; one number, or one for each target;
             default: that of the design
         design : how the candidates were drawn, as a `Design` or its text form
@@ -261,8 +262,8 @@ class RankSample(tabular.Tabular):
             )
         if self.n_items != other.n_items:
             raise InputError(
-                f"Samples can be added only if their catalogues agree; one has {self.n_items} "
-                f"items, the other {other.n_items}."
+                f"Samples can be added only if their catalogues agree; one has {_size(self)}, "
+                f"the other {_size(other)}."
             )
         if not _alike(self.anchor, other.anchor):
             raise InputError(
@@ -295,7 +296,7 @@ class RankSample(tabular.Tabular):
         array([1, 3])
         """
         if self.rows is None:
-            raise InputError("`rows` must be kept to take some of the targets.")
+            raise InputError("`rows` must be available to take some of the targets.")
         keep = checks.mask("mask", mask, self.rows.rank.size)
         if not keep.any():
             raise InputError("`mask` must keep at least one target; it is False everywhere.")
@@ -374,10 +375,13 @@ class RankSample(tabular.Tabular):
         """
         metric = parse(metric)
         if self.design.adaptive:
-            raise InputError("`naive` must have a fixed design; this one is adaptive.")
+            raise InputError(
+                "`naive` must be called on a sample of a fixed design; this one is adaptive."
+            )
         if self.several:
             raise InputError(
-                "`naive` must have one target for each user; this sample has multi-target users."
+                "`naive` must be called on a sample with one target per user; this one has "
+                "multi-target users."
             )
         values = metric.weights(self.rank, self.sample_size)
         return float(np.average(values, weights=self.weight))
@@ -493,10 +497,18 @@ class RankSample(tabular.Tabular):
         items = whose if self.n_items is None else f"{self.n_items:,} items"
         own = "" if self.exhausted else ", target included"
         how = self.design.describe()
-        return f"{self.n_targets:,} targets ranked among {among} of {items}{own} ({how})"
+        targets = counted(self.n_targets, "target")
+        return f"{targets} ranked among {among} of {items}{own} ({how})"
 
     def __repr__(self) -> str:
         return f"<RankSample: {self}>"
+
+
+def _size(sample: RankSample) -> str:
+    """The catalogue of a sample, for an error."""
+    if sample.n_items is None:
+        return "a number of items that differs between users"
+    return f"{sample.n_items} items"
 
 
 def _alike(first: RankDistribution | None, second: RankDistribution | None) -> bool:
@@ -553,6 +565,7 @@ def check_targets(rows: Any) -> None:
         first = int(np.argmax(wrong))
         raise InputError(
             f"`user` must have as many rows as `n_targets` states; user "
-            f"{checks.printable(rows.user[first])} has {number[group][first]} rows and n_targets "
+            f"{checks.printable(rows.user[first])} has "
+            f"{counted(int(number[group][first]), 'row')}, but n_targets is "
             f"{rows.n_targets[first]}. Omit `user` to count every target as a separate user."
         )

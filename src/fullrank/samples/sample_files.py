@@ -46,7 +46,7 @@ def from_arrow(table: Any) -> RankSample | ExactRanks:
     """The sample, or the exact ranks, that `to_arrow` packed."""
     metadata = table.schema.metadata or {}
     if KEY not in metadata:
-        raise InputError("`table` must be one that fullrank wrote; it has no design.")
+        raise InputError("`table` must be one that fullrank wrote; this one has no design.")
     names = table.column_names
     if len(set(names)) < len(names):
         raise InputError("`table` must name each column once.")
@@ -107,7 +107,7 @@ def from_content(content: Any, path: Any = "it") -> RankSample | ExactRanks:
     except (KeyError, AttributeError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
-        why = checks.because(error)
+        why = exact_files.lacking(error)
         raise InputError(f"`path` must be a RankSample written by to_json: {why}.") from error
     return _unpacked(head, columns)
 
@@ -155,7 +155,8 @@ def _unpacked(head: dict[str, Any], columns: dict[str, Any]) -> RankSample | Exa
             return RankSample.from_counts(**columns, n_items=pool, design=design).anchored(anchor)
         sample = RankSample.from_counts(**columns, n_items=pool, design=design)
     except (KeyError, TypeError) as error:
-        raise InputError(f"`path` must hold a complete RankSample: {error}.") from error
+        why = exact_files.lacking(error)
+        raise InputError(f"`path` must hold a complete RankSample: {why}.") from error
     n_items = checks.integer("n_items", head["n_items"], low=int(sample.pool.max()))
     return replace(sample, design=design, n_items=n_items, anchor=anchor)
 
@@ -200,14 +201,14 @@ def _checked_head(content: Any, path: Any = "it") -> dict[str, Any]:
         older = content.get("format") in range(1, ours)
         raise InputError(
             f"`path` must be of format {ours}, not {content.get('format')!r}: "
-            f"{'an older' if older else 'a newer'} fullrank wrote it."
+            f"{'an older' if older else 'a newer'} version of fullrank wrote it."
         )
     if content["kind"] == exact_files.KIND:
         return content
     if content.get("content") not in ("rows", "counts") or not isinstance(
         content.get("design"), dict
     ):
-        raise InputError("`path` must hold a complete RankSample; its header is not.")
+        raise InputError("`path` must hold a complete RankSample; its header is incomplete.")
     return content
 
 
@@ -224,8 +225,9 @@ def _numpy(table: Any, name: str, nulls: bool = False) -> Any:
     if nulls:
         return _masked(column, name)
     if column.null_count:
+        are = "is" if column.null_count == 1 else "are"
         raise InputError(
-            f"`{name}` must have no missing values; {column.null_count:,} are missing."
+            f"`{name}` must have no missing values; {column.null_count:,} {are} missing."
         )
     return _numpy_of(column, name)
 

@@ -82,9 +82,10 @@ def _common(
             "`user` must name the same users for every seed; no user is in all of them."
         )
     users = len({pair[0] for pair in every})
+    are, were = ("is", "was") if len(out) == 1 else ("are", "were")
     note = (
-        f"{len(out):,} of {users:,} users are not in every seed with the same items and were left "
-        "out."
+        f"{len(out):,} of {users:,} users {are} not in every seed with the same items and {were} "
+        "left out."
     )
     return {seed: one.take(keep[seed]) for seed, one in samples.items()}, (note,)
 

@@ -19,7 +19,7 @@ from fullrank.scorers.scorer import Scorer, scorer_ids
 from fullrank.tables import ids as _ids
 from fullrank.tables.ids import Ids
 
-_ADVICE = " fr.as_scorer(model, item_ids=…) with the ids of the data ranks these items last."
+_ADVICE = " To rank these items last, use fr.as_scorer(model, item_ids=…) with the ids of the data."
 
 
 class MissingIdsError(InputError):
@@ -152,10 +152,13 @@ def _check_known(side: str, wanted: Ids, rows: Ints, name: str, advice: str = ""
     missing = rows < 0
     if missing.any():
         which = "with targets " if side == "user" else ""
+        first = repr(wanted[int(np.argmax(missing))].item())
+        lacks = f"is not in its {side}_ids: {first}"
+        if missing.sum() > 1:
+            lacks = f"are not in its {side}_ids (first: {first})"
         raise InputError(
             f"`{name}` must have all {wanted.size:,} {side}s {which}of the data; "
-            f"{int(missing.sum()):,} {'is' if missing.sum() == 1 else 'are'} not among its "
-            f"{side}_ids, the first being {wanted[int(np.argmax(missing))].item()!r}.{advice}"
+            f"{int(missing.sum()):,} {lacks}.{advice}"
         )
 
 
@@ -169,8 +172,8 @@ def _check_numbered(
         rows_advice = getattr(scorer, "rows_advice", None) or ""
         if not _ids.are_rows(wanted):
             raise MissingIdsError(
-                f"`{name}` must carry {side}_ids, because the {side}s of the data are not "
-                f"numbered 0 … {wanted.size - 1}: {ids_advice.format(side=side)}.",
+                f"`{name}` must have {side}_ids, because the {side}s of the data are not "
+                f"numbered 0 … {wanted.size - 1}: use {ids_advice.format(side=side)}.",
                 side,
                 name,
             )

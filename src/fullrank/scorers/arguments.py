@@ -34,10 +34,10 @@ def item_argument(item_rows: ArrayLike | None, n_items: int, n_users: int) -> ND
     bad = (items < 0) | (items >= n_items)
     if bad.any():
         row, column = (int(x) for x in np.argwhere(bad)[0])
-        raise InputError(
-            f"`item_rows` must lie in 0..{n_items - 1}; {int(bad.sum())} of {items.size} do not, "
-            f"the first being item_rows[{row}, {column}] = {items[row, column]}."
-        )
+        must = f"lie in 0..{n_items - 1}"
+        first = f"item_rows[{row}, {column}] = {items[row, column]}"
+        said = checks.failing(must, int(bad.sum()), items.size, first)
+        raise InputError(f"`item_rows` must {must}; {said}.")
     return items
 
 

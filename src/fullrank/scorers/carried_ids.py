@@ -71,7 +71,7 @@ def agreed(name: str, has: Ids | None, given: Ids | None, holder: str) -> Ids | 
 def _differing(has: Ids, given: Ids) -> str:
     """Where two arrays of ids differ, in words."""
     if has.size != given.size:
-        return f"there are {has.size:,}, not {given.size:,}"
+        return f"there are {has.size:,} ids, not {given.size:,}"
     at = 0
     if (has.dtype.kind == "U") == (given.dtype.kind == "U"):
         at = int(np.argmax(has != given))

@@ -83,7 +83,7 @@ class FactorFiles:
             path = getattr(self, side)
             if path.suffix.lower() not in SUFFIXES:
                 raise InputError(
-                    f"`factors` must be files that end in {', '.join(SUFFIXES)}; {path} does not."
+                    f"`factors` must be files of type {', '.join(SUFFIXES)}; {path} is not."
                 )
         if self.users == self.items and self.users.suffix.lower() not in (".npz", ".safetensors"):
             raise InputError(
@@ -174,8 +174,8 @@ def _matrix(path: Path, side: str, column: str | None) -> Side:
         ) from error
     if array.ndim != 2 or array.dtype.kind not in "iuf" or 0 in array.shape:
         raise InputError(
-            f"`factors` must be a table of numbers with a row for each of the {side}; {path} holds "
-            f"{array.dtype} of shape {array.shape}."
+            f"`factors` must be a table of numbers with a row for each {_SIDES[side]}; {path} "
+            f"holds {array.dtype} of shape {array.shape}."
         )
     _reject_wild(path, array)
     name = f"{_SIDES[side]}_ids of {checks.printable(path)}"
@@ -271,7 +271,7 @@ def _member(path: Path, side: str, names: list[str]) -> str:
     if len(others) == 1:
         return others[0]
     raise InputError(
-        f"`factors` must hold an array {wanted}, or a single array; {path} has "
+        f"`factors` must hold an array named {wanted}, or a single array; {path} has "
         f"{', '.join(map(repr, names)) or 'none'}."
     )
 
@@ -341,8 +341,8 @@ def _reject_ids_among_factors(path: Path, side: str, schema: Any) -> None:
         strange = [name for name, kind in kinds.items() if not pa.types.is_integer(kind)]
     if strange:
         raise InputError(
-            "`factors` must be floating-point columns, or one column of lists, and "
-            f"the ids; {path} has {kinds[strange[0]]} in {strange[0]!r}: if it holds ids, add "
+            "`factors` must be floating-point columns or one column of lists, beside the ids; "
+            f"{path} has {kinds[strange[0]]} in {strange[0]!r}. If this column holds ids, add "
             f"--column {_SIDES[side]}={strange[0]}."
         )
 
@@ -359,7 +359,8 @@ def _reject_numbered(path: Path, side: str, names: list[str], matrix: Array) -> 
     if 0 < len(ids) < len(names):
         raise InputError(
             f"`factors` must hold only factors and ids; {path} has a different whole number in "
-            f"each row of {ids[0]!r}: if it holds ids, add --column {_SIDES[side]}={ids[0]}."
+            f"each row of {ids[0]!r}. If this column holds ids, add --column "
+            f"{_SIDES[side]}={ids[0]}."
         )
 
 

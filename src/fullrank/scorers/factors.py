@@ -166,7 +166,7 @@ def _bias(name: str, value: ArrayLike | None, size: int) -> NDArray[np.float64] 
     if value is None:
         return None
     bias = np.ascontiguousarray(checks.vector(name, _flat(value), size=size), np.float64)
-    checks.reject(name, bias, np.isnan(bias), "be numbers")
+    checks.reject(name, bias, np.isnan(bias), "be free of NaN")
     return bias
 
 

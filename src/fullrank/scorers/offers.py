@@ -102,7 +102,7 @@ def _named(scorer: Any, obj: Any) -> Any:
         said, has = getattr(obj, f"n_{side}s", None), getattr(scorer, f"n_{side}s")
         if said is not None and int(said) != has:
             raise InputError(
-                f"`n_{side}s` must be the number of rows that the scorer has, {has}, not {said}."
+                f"`n_{side}s` must be the number of {side} rows of the scorer, {has}, not {said}."
             )
     ids = {
         side: ids_argument(side, getattr(obj, side, None), getattr(scorer, f"n_{side[:4]}s"))

@@ -110,7 +110,9 @@ class ScoreArray(CarriesIds):
         try:
             scores = np.asanyarray(checks.untorched("array", array))
         except ValueError:
-            raise InputError("`array` must have one score for each user and item.") from None
+            raise InputError(
+                "`array` must have one score for each user and item; its rows differ in length."
+            ) from None
         if scores.ndim != 2 or scores.dtype.kind not in "biuf" or 0 in scores.shape:
             raise InputError(
                 "`array` must hold the scores of users (rows) and items (columns), not "
@@ -190,7 +192,7 @@ def as_scorer(
         ("n_users", n_users, scorer.n_users),
     ):
         if wanted is not None and has is not None and wanted != has:
-            raise InputError(f"`{name}` must agree with the scorer, which has {has}, not {wanted}.")
+            raise InputError(f"`{name}` must be that of the scorer, {has}, not {wanted}.")
     if users is None and items is None:
         return scorer
     return _named(scorer, users, items)

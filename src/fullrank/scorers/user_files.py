@@ -63,7 +63,7 @@ class UserFile:
         for name in ("user", "target"):
             if name not in names:
                 raise InputError(
-                    f"`path` must have columns user and target; {path} has {', '.join(names)}."
+                    f"`path` must have the columns user and target; {path} has {', '.join(names)}."
                 )
         sizes = [footer.row_group(g).num_rows for g in range(footer.num_row_groups)]
         if not sum(sizes):

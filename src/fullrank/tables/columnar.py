@@ -195,7 +195,7 @@ def _arrow(path: Path, stream: Any) -> Any:
         found = _unchecked(stream)
     except MemoryError as error:  # a damaged file may claim any length
         raise InputError(
-            f"`path` must hold a table that fits in memory; {printable(path)} declares a larger one."
+            f"`path` must hold a table that fits in memory; {printable(path)} claims a larger one."
         ) from error
     found.validate(full=True)  # Arrow takes the word of whoever made the file
     return found

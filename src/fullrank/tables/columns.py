@@ -150,7 +150,9 @@ def _texts(name: str, values: Any) -> list[str]:
         raise InputError(f"`{name}` must be a sequence of column names, not {shown(values)}.")
     for place, one in enumerate(values):
         if not isinstance(one, str):
-            raise InputError(f"`{name}` must hold text; {name}[{place}] is {type(one).__name__}.")
+            raise InputError(
+                f"`{name}` must hold text; {name}[{place}] has type {type(one).__name__}."
+            )
     return list(values)
 
 
@@ -176,9 +178,8 @@ def _column(table: Table, role: str, column: Any, guessed: set[str]) -> Any:
         table.numbers(role, column)  # which says where it holds text
     if times is None and role in guessed:
         warnings.warn(
-            f"The times of {table.path} were ignored, because they are text that is not a date, "
-            "such as "
-            f"{str(values[0])[:40]!r}.",
+            f"The times in {table.path} were ignored, because they are text that is not a date, "
+            f"such as {str(values[0])[:40]!r}.",
             DataWarning,
             stacklevel=5,
         )
@@ -202,7 +203,7 @@ def _check(table: Table, role: str, column: Any) -> None:
         table.reject(role, values, ~np.isfinite(values), "be finite")
     elif role not in OPTIONAL and pa.types.is_floating(column.type):
         values = column.to_numpy()
-        table.reject(role, values, values != np.floor(values), "hold whole numbers or text")
+        table.reject(role, values, values != np.floor(values), "be whole numbers or text")
 
 
 def _parsed(column: Any) -> Any:
@@ -240,9 +241,10 @@ def _complete(table: Any) -> Any:
     n_kept = int(np.count_nonzero(keep))
     if n_kept == keep.size:
         return table
+    lack, were = ("lacks", "was") if keep.size - n_kept == 1 else ("lack", "were")
     warnings.warn(
-        f"{keep.size - n_kept} of {keep.size} interactions lack an id, a value or a time and "
-        f"were dropped, which leaves {n_kept}.",
+        f"{keep.size - n_kept} of {keep.size} interactions {lack} an id, a value or a time and "
+        f"{were} dropped, which leaves {n_kept}.",
         DataWarning,
         stacklevel=4,
     )

@@ -105,7 +105,8 @@ def _lines(source: Path, role: str) -> Any:
         text = source.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"`{role}_ids` must be UTF-8 text, one id per line; {checks.printable(source)} is not."
+            f"`{role}_ids` must be UTF-8 text with one id per line; "
+            f"{checks.printable(source)} is not."
         ) from error
     # a file's lines, not those of str.splitlines, which ends them at signs that an id may have
     lines = text.removesuffix("\n").removesuffix("\r").replace("\r\n", "\n").split("\n")

@@ -34,9 +34,10 @@ def unique(name: str, values: Any) -> Ids:
     rows, ids = encode(name, values)
     if ids.size < rows.size:
         row = int(np.argmax(np.bincount(rows) > 1))
+        number = rows.size - ids.size
+        repeats = "is a repeat:" if number == 1 else "are repeats, such as"
         raise InputError(
-            f"`{name}` must hold each id once; {rows.size - ids.size} of {rows.size} are repeats, "
-            f"{ids[row]!s} among them."
+            f"`{name}` must hold each id once; {number} of {rows.size} ids {repeats} {ids[row]!s}."
         )
     return ids[rows]
 
@@ -123,10 +124,10 @@ def _encode_arrow(name: str, values: Any) -> tuple[Rows, Ids]:
 
     kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
     if values.null_count:
-        first = int(np.argmax(values.is_null().to_numpy()))
+        first, one = int(np.argmax(values.is_null().to_numpy())), values.null_count == 1
         raise InputError(
             f"`{name}` must not hold missing ids; {values.null_count} of {len(values)} "
-            f"{'is' if values.null_count == 1 else 'are'} missing, the first at {name}[{first}]."
+            f"{'is' if one else 'are'} missing, {'' if one else 'the first '}at {name}[{first}]."
         )
     if pa.types.is_null(kind):  # an empty list has no type of its own
         return np.empty(0, np.int32), np.empty(0, np.int64)

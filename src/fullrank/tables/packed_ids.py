@@ -30,7 +30,7 @@ def unpack_ids(name: str, arrays: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
         ends = _typed(f"{name}.ends", arrays, np.int64)
         starts = np.concatenate([[0], ends[:-1]])[: ends.size]
         if np.any(ends < starts) or (int(ends[-1]) if ends.size else 0) != len(text):
-            raise ValueError(f"{name}.ends do not fit {name}.text")
+            raise ValueError(f"{name}.ends do not match {name}.text")
         ids = np.array(
             [text[a:b].decode() for a, b in zip(starts, ends, strict=True)],
             np.str_,
@@ -44,6 +44,7 @@ def _typed(name: str, arrays: Mapping[str, NDArray[Any]], dtype: Any) -> NDArray
     array = arrays[name]
     if array.dtype != dtype or array.ndim != 1:
         raise ValueError(
-            f"{name} is {array.dtype} in {array.ndim} dimensions, not {np.dtype(dtype)} in 1"
+            f"{name} must be one-dimensional {np.dtype(dtype)}, not {array.dtype} of shape "
+            f"{array.shape}"
         )
     return array

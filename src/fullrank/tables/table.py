@@ -23,6 +23,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from fullrank._lib import files
+from fullrank._lib.checks import failing
 from fullrank._lib.text import because, listed, printable
 from fullrank.errors import FullrankError, InputError
 from fullrank.tables.names import IDS, NAMES
@@ -128,8 +129,8 @@ class Table:
         for role, name in found.items():
             if roles.setdefault(name, role) != role:
                 raise InputError(
-                    f"`columns` must give each column one role; {name!r} of "
-                    f"{printable(self.path)} is given for {roles[name]} and {role}."
+                    f"`columns` must assign each column to one role; {name!r} of "
+                    f"{printable(self.path)} is assigned to both {roles[name]} and {role}."
                 )
 
     def _once(self, name: str) -> None:
@@ -137,7 +138,7 @@ class Table:
         if number > 1:
             raise InputError(
                 f"`{self.argument}` must name each column once; "
-                f"{printable(self.path)} has {number} called {printable(name)!r}."
+                f"{printable(self.path)} has {number} columns called {printable(name)!r}."
             )
 
     def find(self, role: str, name: str) -> str:
@@ -157,12 +158,12 @@ class Table:
         free = [one for one in self.names if one not in taken]
         near = difflib.get_close_matches(role, [plain(one) for one in free], 1, 0.7)
         close = next((one for one in free if [plain(one)] == near), "NAME")
-        hint = f"name it with `{self.naming.format(role=role, name=close)}`"
+        hint = f"if it has another name, give `{self.naming.format(role=role, name=close)}`"
         usual = self.guess(role)
         if usual is not None:
             return InputError(
-                f"`columns` must not give {printable(usual)!r} another role: "
-                f"{printable(self.path)} has no other column for the {role}."
+                f"`columns` must not assign {printable(usual)!r} to another role: "
+                f"{printable(self.path)} has no other {role} column."
             )
         (only,) = self.names if len(self.names) == 1 else ("",)
         if self.headless():
@@ -171,9 +172,14 @@ class Table:
             hint = "a comma, semicolon, tab or bar must separate them, not spaces"
         elif isinstance(self.source, Text) and re.search(r"[,;|]", only):
             hint = f"tabs must separate them in a file that ends in {kind(self.path)}"
-        known = f"which are {listed(self.names)}" if self.names else "which has none"
+        return self.without(role, hint)
+
+    def without(self, role: str, hint: str) -> InputError:
+        """Return the error for a file without the column of a role; the hint says what to do."""
+        columns = "only column is" if len(self.names) == 1 else "columns are"
+        known = f"whose {columns} {listed(self.names)}" if self.names else "which has none"
         return InputError(
-            f"`{role}` must be among the columns of {printable(self.path)}, {known}: {hint}."
+            f"The `{role}` column must be in {printable(self.path)}, {known}: {hint}."
         )
 
     def headless(self) -> bool:
@@ -241,21 +247,17 @@ class Table:
         self, role: str, must: str, number: int, size: int, row: int, value: Any, hint: str = ""
     ) -> InputError:
         """Return the error for invalid entries."""
-        one = number == 1
-        verb = ("is" if one else "are") if must.startswith("be ") else ("does" if one else "do")
-        return InputError(
-            f"`{role}` must {must}; {number:,} of {size:,} {verb} not, the first "
-            f"{self.where(row)} of {printable(self.path)}: {printable(value)[:40]}."
-            f"{' ' if hint else ''}{hint}",
-        )
+        first = f"{self._place(row)} of {printable(self.path)} has {printable(value)[:40]}"
+        said = failing(must, number, size, first)
+        return InputError(f"`{role}` must {must}; {said}.{' ' if hint else ''}{hint}")
 
     def present(self, role: str, column: Any, start: int = 0) -> Any:
         """Return a column without missing values; `start` is its first row in the file."""
         if column.null_count:
-            first = int(np.argmax(column.is_null().to_numpy()))
+            first, one = int(np.argmax(column.is_null().to_numpy())), column.null_count == 1
             raise InputError(
                 f"`{role}` must have no missing values; {column.null_count:,} of {len(column):,} "
-                f"{'is' if column.null_count == 1 else 'are'} missing, the first "
+                f"{'is' if one else 'are'} missing, {'' if one else 'the first '}"
                 f"{self.where(start + first)} of {printable(self.path)}."
             )
         return column
@@ -399,7 +401,7 @@ def unknown(path: Path, argument: str = "path") -> InputError:
     if suffix in (".zip", ".tar", ".tgz", ".7z", ".rar"):
         hint = " Unpack it first."
     return InputError(
-        f"`{argument}` must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} (text also in "
+        f"`{argument}` must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} (text also with "
         f"{', '.join(PACKED)}), not {suffix!r}: {printable(path)}.{hint}"
     )
 

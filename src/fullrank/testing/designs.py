@@ -22,9 +22,10 @@ def check_design(design: Design) -> None:
     >>> check_design(Adaptive(5, limit=40, refine_rank=2))
     """
     fixed = design.drawable(N_ITEMS)
-    expect(Design.of(str(fixed)) == fixed, "`Design.of(str(design))` must be the design")
-    expect(Design.from_dict(fixed.to_dict()) == fixed, "`from_dict(to_dict())` must be the design")
-    expect(fixed.joined(fixed) == fixed, "two samples of a design must be compatible")
+    expect(Design.of(str(fixed)) == fixed, "`Design.of(str(design))` must equal the design")
+    again = Design.from_dict(fixed.to_dict())
+    expect(again == fixed, "`Design.from_dict(design.to_dict())` must equal the design")
+    expect(fixed.joined(fixed) == fixed, "two samples of the same design must be compatible")
     expect(bool(fixed.describe()), "`describe` must return text")
     _probabilities(fixed)
     _simulated(fixed)
@@ -45,7 +46,8 @@ def _probabilities(design: Design) -> None:
     largest, smallest = share.max(axis=0), np.where(share > 0.0, share, np.inf).min(axis=0)
     expect(
         bool((largest <= smallest * (1.0 + 1e-6)).all()),
-        "`likelihood` must be `probabilities` up to a factor that does not depend on the true rank",
+        "`likelihood` must equal `probabilities` up to a factor that does not depend on the true "
+        "rank",
     )
 
 
@@ -59,7 +61,8 @@ def _simulated(design: Design) -> None:
         error = np.sqrt(chance[0] * (1.0 - chance[0]) / _USERS) + 1.0 / _USERS
         expect(
             bool((np.abs(share - chance[0]) <= _FAR * error).all()),
-            f"simulated outcomes of true rank {true} must have their probabilities",
+            f"outcomes simulated for true rank {true} must agree with `probabilities_at`",
         )
         design.check(sample.rank, sample.sample_size, sample.pool)
-        expect(isinstance(sample + sample, RankSample), "samples of one design must be additive")
+        both = sample + sample
+        expect(isinstance(both, RankSample), "adding samples of a design must give a RankSample")

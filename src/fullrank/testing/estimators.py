@@ -49,7 +49,7 @@ def check_estimator(
         exact = RankDistribution.from_ranks(true, n_items=150)
         found = fit(simulate(true, n_items=150, design="sampled:150", rng=1))
         same = np.allclose(found.metric("recall@10"), exact.metric("recall@10"), atol=1e-6)
-        expect(bool(same), "recovers: a sample of every item must give the exact distribution")
+        expect(bool(same), "recovers: a complete sample must give the exact distribution")
 
 
 def _of_samples(fit: str | Callable[..., Any]) -> Callable[[RankSample], RankDistribution]:
@@ -67,12 +67,14 @@ def _check(fit: Callable[[RankSample], RankDistribution], sample: RankSample) ->
     expect(bool(np.isfinite(found.mass).all()), "every probability must be finite")
     expect(abs(float(found.mass.sum()) - 1.0) < 1e-9, "the probabilities must sum to 1")
     expect(_same(found, fit(sample)), "the same sample must give the same estimate")
-    expect(_same(found, fit(_rows(sample, slice(None, None, -1)))), "order must not matter")
+    reverse = _rows(sample, slice(None, None, -1))
+    expect(_same(found, fit(reverse)), "the order of the users must not change the estimate")
     half = _rows(sample, slice(0, 90)) + _rows(sample, slice(90, None))
-    expect(_same(found, fit(half)), "two shards must give the estimate of the whole sample")
-    expect(_same(found, fit(sample.without_rows())), "counts alone must be enough")
+    expect(_same(found, fit(half)), "splitting a sample into shards must not change the estimate")
+    counts = sample.without_rows()
+    expect(_same(found, fit(counts)), "counts alone, without rows, must give the same estimate")
     heavy = _rows(sample, slice(None), weight=7.0)
-    expect(_same(found, fit(heavy)), "a common factor of the weights must not matter")
+    expect(_same(found, fit(heavy)), "multiplying all weights by 7 must not change the estimate")
 
 
 def _rows(sample: RankSample, which: slice, weight: float = 1.0) -> RankSample:

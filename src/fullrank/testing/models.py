@@ -52,7 +52,8 @@ def check_model(make: Callable[[], Model]) -> None:
     expect(np.array_equal(scores, again), "the same settings must give the same scores")
     expect(not np.array_equal(scores, scores[:, ::-1]), "scores must differ between items")
     if hasattr(model, "memory"):
-        expect(float(model.memory(train)) >= 0.0, "`memory` must return how many bytes `fit` needs")
+        need = float(model.memory(train))
+        expect(need >= 0.0, "`memory` must return the number of bytes that `fit` needs")
     if "history" in inspect.signature(model.scorer).parameters:
         _check_history(model, train, scores)
     if isinstance(model, Saved) and name_of(type(model)) is not None:
@@ -81,12 +82,13 @@ def _check_scores(model: Model, train: Interactions) -> np.ndarray:
     users = np.arange(train.n_users)
     scores = np.asarray(scorer.scores(users))
     shape = (train.n_users, train.n_items)
-    expect(scores.shape == shape, f"scores must be users × items, {shape}, not {scores.shape}")
+    said = f"scores must have shape {shape} (users × items), not {scores.shape}"
+    expect(scores.shape == shape, said)
     expect(bool(np.isfinite(scores).all()), "scores must be finite")
     some = np.array([40, 3, 49])
     expect(
         np.allclose(scorer.scores(users[:7], some), scores[:7, some], rtol=1e-5, atol=1e-6),
-        "scores of some items must be those among all items",
+        "scores of some items must equal those when all items are scored",
     )
     return scores
 
@@ -123,11 +125,11 @@ def _check_file(model: Any, train: Interactions) -> None:
         path = Path(folder, "model.safetensors")
         model.save(path)
         again = load(path)
-    expect(type(again) is type(model), "`load` must give the class that was saved")
-    expect(repr(again) == repr(model), "`load` must give the settings that were saved")
+    expect(type(again) is type(model), "`load` must restore the class that was saved")
+    expect(repr(again) == repr(model), "`load` must restore the settings that were saved")
     expect(
         np.array_equal(again.scorer().scores(users), model.scorer().scores(users)),
-        "`load` must give the scores that were saved",
+        "`load` must restore a model with the scores of the one that was saved",
     )
     same = np.array_equal(again.interactions_.item_ids, train.item_ids)
-    expect(same, "`load` must give the ids that were saved")
+    expect(same, "`load` must restore the ids that were saved")

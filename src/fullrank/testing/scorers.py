@@ -37,7 +37,8 @@ def check_scorer(scorer: Any, *, tolerance: float = 1e-5) -> None:
     users = np.arange(min(n_users, _USERS))
     scores = np.asarray(asked.scores(users))
     shape = (users.size, asked.n_items)
-    expect(scores.shape == shape, f"scores must be users × items, {shape}, not {scores.shape}")
+    said = f"scores must have shape {shape} (users × items), not {scores.shape}"
+    expect(scores.shape == shape, said)
     expect(not np.isnan(scores).any(), "no score may be NaN")
     expect(
         np.array_equal(scores, asked.scores(users)), "the same arguments must give the same scores"
@@ -48,7 +49,7 @@ def check_scorer(scorer: Any, *, tolerance: float = 1e-5) -> None:
         own = np.asarray(scorer.scores(users))
         expect(
             _close(own, scores, tolerance),
-            "scores must be the products of the factors or weights offered",
+            "scores must equal the products of the factors or weights that the scorer offers",
         )
 
 
@@ -56,12 +57,12 @@ def _check_parts(asked: Any, users: np.ndarray, scores: np.ndarray, tolerance: f
     some = np.arange(asked.n_items)[:: -max(1, asked.n_items // _ITEMS)]
     expect(
         _close(asked.scores(users, some), scores[:, some], tolerance),
-        "scores of some items must be those among all items",
+        "scores of some items must equal those when all items are scored",
     )
     own = (some[None, :] + users[:, None]) % asked.n_items
     expect(
         _close(asked.scores(users, own), np.take_along_axis(scores, own, axis=1), tolerance),
-        "scores of each user's own items must be those among all items",
+        "scores of different items for each user must equal those when all items are scored",
     )
     expect(
         _close(asked.scores(users[::-1]), scores[::-1], tolerance),
@@ -73,7 +74,9 @@ def _check_copies(asked: Any) -> None:
     try:
         pickle.dumps(asked)
     except Exception as error:
-        raise AssertionError(f"worker processes must be able to copy it: {error}.") from error
+        raise AssertionError(
+            f"the scorer must be picklable, so that worker processes can copy it: {error}."
+        ) from error
 
 
 def _close(first: Any, second: Any, tolerance: float) -> bool:

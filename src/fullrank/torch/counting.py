@@ -126,16 +126,19 @@ def _checked(scores: Any, target: Any) -> tuple[Any, Any]:
         raise InputError(f"`scores` must be a tensor of a float type, not {kind}.")
     exclusions.check_real("scores", scores)
     if scores.layout != torch.strided or scores.ndim not in (2, 3) or not scores.shape[-1]:
+        kind = "a sparse tensor" if exclusions.is_sparse(scores) else "a tensor"
         raise InputError(
-            "`scores` must be a dense tensor (rows, items) or (rows, positions, items) with at "
-            f"least one item, not {tuple(scores.shape)}."
+            "`scores` must be a dense tensor of shape (rows, items) or (rows, positions, items) "
+            f"with at least one item, not {kind} of shape {tuple(scores.shape)}."
         )
     if exclusions.is_sparse(target):
-        raise InputError("`target` must be a dense tensor of columns of `scores`, not sparse.")
+        raise InputError(
+            "`target` must be a dense tensor of columns of `scores`, not a sparse one."
+        )
     columns = exclusions.as_tensor("target", target, scores.device)
     if columns.is_floating_point() or columns.is_complex() or columns.dtype == torch.bool:
         raise InputError(
-            f"`target` must hold whole numbers, which are columns of `scores`, not {columns.dtype}."
+            f"`target` must hold whole numbers (columns of `scores`), not {columns.dtype}."
         )
     if scores.ndim == 3:
         wanted, fits = "(rows, positions)", columns.shape == scores.shape[:2]

@@ -16,7 +16,7 @@ CELLS = 1 << 18  # excluded columns that are looked at together, unless the bloc
 _SHARE = 1 << 13  # or one of so many scores of the block
 _FORMS = (
     "a mask or sparse matrix of the scores' shape, a tensor of columns with one row for each "
-    "row of scores, a pair (rows, columns) or a list of one sequence for each row"
+    "row of scores, a pair (rows, columns) or a list with one sequence of columns for each row"
 )
 
 
@@ -56,7 +56,7 @@ def parse(exclude: Any, scores: Any) -> Exclusion:
     if given.shape == scores.shape and (given.dtype == torch.uint8 or is_indicator(given)):
         raise InputError(
             f"`exclude` must be a mask of type bool, not {given.dtype}, whose numbers would be "
-            "columns."
+            "read as columns."
         )
     if given.ndim != scores.ndim or tuple(given.shape[:-1]) != leading:
         shape = ", ".join(map(str, (*leading, "any")))
@@ -88,7 +88,7 @@ def is_indicator(numbers: Any) -> bool:
 def check_real(name: str, value: Any) -> None:
     """Refuse tensors that have a shape alone."""
     if isinstance(value, torch.Tensor) and value.is_meta:
-        raise InputError(f"`{name}` must hold numbers; a tensor on the device meta has none.")
+        raise InputError(f'`{name}` must hold numbers; a tensor on the device "meta" has none.')
 
 
 def as_tensor(name: str, value: Any, device: Any) -> Any:
@@ -113,34 +113,41 @@ def as_tensor(name: str, value: Any, device: Any) -> Any:
 
 def _check_whole(given: Any) -> None:
     if given.is_floating_point() or given.is_complex() or given.dtype == torch.bool:
-        raise InputError(f"`exclude` must be {_FORMS}; this one holds {given.dtype}.")
+        raise InputError(f"`exclude` must be {_FORMS}; it holds {given.dtype}.")
+
+
+def _check_flat(kind: str, scores: Any) -> None:
+    """Refuse a form of `exclude` that has rows only, for scores with rows and positions."""
+    if scores.ndim != 2:
+        raise InputError(
+            f"`exclude` must be a mask or a tensor of columns for scores with {scores.ndim} "
+            f"dimensions, not {kind}."
+        )
 
 
 def _pairs(exclude: Any, scores: Any) -> tuple[Any, Any]:
-    if len(exclude) != 2 or scores.ndim != 2:
-        raise InputError(
-            f"`exclude` must be {_FORMS}, not a tuple of {len(exclude)} for scores of "
-            f"{scores.ndim} dimensions."
-        )
+    _check_flat("a tuple", scores)
+    if len(exclude) != 2:
+        raise InputError(f"`exclude` must be {_FORMS}, not a tuple of length {len(exclude)}.")
     rows, columns = (as_tensor("exclude", one, scores.device) for one in exclude)
     for one in (rows, columns):
         if one.numel():  # what is empty has no type of its own
             _check_whole(one)
     if rows.ndim != 1 or rows.shape != columns.shape:
         raise InputError(
-            "`exclude` must be a pair of equally long vectors (rows, columns), not of shapes "
-            f"{tuple(rows.shape)} and {tuple(columns.shape)}."
+            "`exclude` must be a pair of vectors (rows, columns) of the same length; their shapes "
+            f"are {tuple(rows.shape)} and {tuple(columns.shape)}."
         )
     return rows.long(), columns.long()
 
 
 def _stored(exclude: Any, scores: Any) -> tuple[Any, Any]:
     """Rows and columns of what a sparse matrix holds, but for zeros."""
-    if scores.ndim != 2 or tuple(exclude.shape) != tuple(scores.shape):
+    _check_flat("a sparse matrix", scores)
+    if tuple(exclude.shape) != tuple(scores.shape):
         raise InputError(
             f"`exclude` must be a sparse matrix of the scores' shape {tuple(scores.shape)}, not "
             f"{tuple(exclude.shape)}."
-            + (" For scores of 3 dimensions give a mask." if scores.ndim == 3 else "")
         )
     if isinstance(exclude, torch.Tensor):
         matrix = exclude.detach().to(scores.device)
@@ -155,17 +162,18 @@ def _stored(exclude: Any, scores: Any) -> tuple[Any, Any]:
 
 
 def _listed(exclude: list[Any], scores: Any) -> tuple[Any, Any]:
-    if scores.ndim != 2 or len(exclude) != scores.shape[0]:
+    _check_flat("a list", scores)
+    if len(exclude) != scores.shape[0]:
         raise InputError(
-            f"`exclude` must have one sequence of columns for each of {scores.shape[0]} rows, not "
-            f"{len(exclude)}."
+            "`exclude` must have one sequence of columns for each row of `scores`, "
+            f"{scores.shape[0]} in all, not {len(exclude)}."
         )
     each = [checks.numpy_of("exclude", list(one) if isinstance(one, set) else one)
             for one in exclude]  # fmt: skip
     for one in each:
         if one.ndim != 1 or (one.size and one.dtype.kind not in "iu"):
             raise InputError(
-                "`exclude` must have a sequence of columns for each row; one is "
+                "`exclude` must have a sequence of whole numbers for each row; one sequence is "
                 f"{one.dtype} of shape {one.shape}."
             )
     sizes = [one.size for one in each]

@@ -100,14 +100,14 @@ class RankCallback(_callback()):  # type: ignore[misc]
                 isinstance(key, str | int) or callable(key) or (key is None and name in _OPTIONAL)
             ):
                 raise InputError(
-                    f"`{name}` must be a key, an attribute's name, an index or a function "
+                    f"`{name}` must be a key, an attribute name, an index or a function of "
                     f"(outputs, batch), not {key!r}."
                 )
         try:
             self._prefix = {stage: prefix.format(stage=stage) for stage in ("val", "test")}
         except (AttributeError, KeyError, IndexError, ValueError):
             raise InputError(
-                f"`prefix` must be text, which may contain {{stage}}, not {prefix!r}."
+                f"`prefix` must be text with no field but {{stage}}, not {prefix!r}."
             ) from None
         self._prog_bar = checks.flag("prog_bar", prog_bar)
         self._metrics, self._settings = parse_all(metrics), settings
@@ -127,8 +127,8 @@ class RankCallback(_callback()):  # type: ignore[misc]
         result = self._results[self._loader(dataloader_idx)]
         if isinstance(result, RankSample):
             raise InputError(
-                f"`design` must be exact for exact ranks; it is {result.design}. `sample()` has "
-                "the ranks among sampled candidates."
+                f"`design` must be exact for exact ranks; it is {result.design}. `sample()` "
+                "returns the ranks among sampled candidates."
             )
         return result
 
@@ -238,7 +238,7 @@ class RankCallback(_callback()):  # type: ignore[misc]
         for number, values in enumerate(found):
             if values is None:
                 raise InputError(
-                    "`target` must lead to a target that is not padding in some batch; data loader "
+                    "`target` must hold at least one target that is not padding; data loader "
                     f"{number} had none."
                 )
             suffix = f"/dataloader_idx_{number}" if len(found) > 1 else ""
@@ -282,8 +282,8 @@ def _found(name: str, key: Key, outputs: Any, batch: Any, step: str) -> Any:
         )
     if value is None and name != "exclude":
         raise InputError(
-            f"`{name}` must lead to a tensor; {step} and the batch have None under this "
-            f"key.{_HINTS[name]}"
+            f"`{name}` must name a tensor; its value is None in what {step} returned or in the "
+            f"batch.{_HINTS[name]}"
         )
     return value
 
@@ -306,9 +306,11 @@ def _looked_up(place: Any, key: str | int) -> Any:
 
 def _described(place: Any) -> str:
     if isinstance(place, Mapping):
-        return f"a dict of {', '.join(repr(key) for key in place) or 'nothing'}"
+        keys = ", ".join(repr(key) for key in place)
+        named = "the key" if len(place) == 1 else "the keys"
+        return f"a dict with {named} {keys}" if keys else "an empty dict"
     if isinstance(place, list | tuple):
         return f"a {type(place).__name__} of length {len(place)}"
     if checks.is_tensor(place):
         return f"a tensor of shape {tuple(place.shape)}"
-    return "None" if place is None else f"a {type(place).__name__}"
+    return "None" if place is None else f"an object of type {type(place).__name__}"

@@ -26,8 +26,8 @@ class LocalMetric(torch.nn.Module):  # type: ignore[misc]
     ) -> None:
         if others:
             raise InputError(
-                f"`{next(iter(others))}` must be omitted, or torchmetrics installed, if it is one "
-                "of its settings: pip install torchmetrics."
+                f"`{next(iter(others))}` must be omitted, unless it is a setting of torchmetrics, "
+                "which is not installed: pip install torchmetrics."
             )
         super().__init__()
         self.sync_on_compute = checks.flag("sync_on_compute", sync_on_compute)
@@ -45,7 +45,7 @@ class LocalMetric(torch.nn.Module):  # type: ignore[misc]
     def add_state(self, name: str, default: list[Any], dist_reduce_fx: str) -> None:
         """Add a list of tensors that are joined (`dist_reduce_fx` is "cat")."""
         if default or dist_reduce_fx != "cat":
-            raise InputError("`default` must be an empty list, to be joined by `cat`.")
+            raise InputError('`default` must be an empty list, and `dist_reduce_fx` must be "cat".')
         self._states.append(name)
         setattr(self, name, [])
 

@@ -89,14 +89,14 @@ class RankMetric(_base()):  # type: ignore[misc]
         drawn = Design.of(design)
         if drawn.adaptive or (isinstance(drawn, Exact) and drawn.max_rank is not None):
             raise InputError(
-                '`design` must be "exact" or draw a fixed number of candidates, such as '
+                '`design` must be "exact" or draw a fixed number of candidates, as in '
                 f'"sampled:100"; it is {str(design)!r}.'
             )
         self.design = None if isinstance(drawn, Exact) else drawn
         if self.design is not None and self.n_items is None:
             raise InputError(
-                "`n_items` must be given for sampled candidates: the number of items that they "
-                "were drawn from, including the target."
+                "`n_items` must be given for sampled candidates. It is the number of items from "
+                "which they were drawn, including the target."
             )
         self._n_lists = 0  # numbers for lists of scores without a user
         self.rows: Any
@@ -123,7 +123,7 @@ class RankMetric(_base()):  # type: ignore[misc]
         if user is None and self.sync_on_compute and processes(self.process_group):
             raise InputError(
                 "`user` must be given when several processes evaluate: samplers repeat rows to "
-                "fill their shards, and repeats are dropped by user and item."
+                "fill their shards, and repeats are identified by user and item."
             )
         found = rows.make_rows(scores, target, user, exclude, item, numbered_from=self._n_lists)
         self._check_block(scores, target)
@@ -139,13 +139,13 @@ class RankMetric(_base()):  # type: ignore[misc]
         if self.design is None:
             if self.n_items not in (None, width):
                 raise InputError(
-                    f"`scores` must have a column for each of {self.n_items} items, not {width}. "
-                    'Sampled candidates need a design, such as design="sampled:100".'
+                    f"`scores` must have a column for each item, {self.n_items} in all, not "
+                    f'{width}. Sampled candidates need a design, such as design="sampled:100".'
                 )
         elif scores.ndim == 2 and len(np.shape(target)) > 1:
             raise InputError(
-                "`target` must be one column for each row of sampled candidates. Give further "
-                "targets of a user as rows of their own."
+                "`target` must hold one column for each row of sampled candidates. Give further "
+                "targets of a user in separate rows."
             )
 
     def forward(
@@ -198,7 +198,7 @@ class RankMetric(_base()):  # type: ignore[misc]
         if self.design is not None:
             raise InputError(
                 "`design` must be exact for exact ranks; these candidates were sampled. "
-                "`sample()` has their ranks."
+                "`sample()` returns the ranks among them."
             )
         return rows.exact_ranks(self._all(), self.ties, user_ids=user_ids, item_ids=item_ids)
 
@@ -289,8 +289,8 @@ class RankMetric(_base()):  # type: ignore[misc]
         parts = [*([given] if isinstance(given, torch.Tensor) else given), *self.rows]
         if any((part[..., rows.FLAGS] & rows.NUMBERED).any() for part in parts):
             raise InputError(
-                "`user` must be given in the updates of metrics that are merged: rows without "
-                "one have the same numbers in both."
+                "`user` must be given in every update of metrics that are merged: without it, "
+                "rows of both metrics have the same numbers."
             )
         self.rows = [part.reshape(-1, rows.WIDTH) for part in parts]
         self._computed = None  # what torchmetrics keeps of the last result

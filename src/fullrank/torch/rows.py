@@ -74,7 +74,7 @@ def _with_doubles(found: BlockCounts) -> BlockCounts:
 
 def _whole(name: str, value: Any, shape: Any, device: Any) -> Any:
     if is_sparse(value):
-        raise InputError(f"`{name}` must be a dense tensor of whole numbers, not sparse.")
+        raise InputError(f"`{name}` must be a dense tensor of whole numbers, not a sparse one.")
     numbers = as_tensor(name, value, device)
     if numbers.is_floating_point() or numbers.is_complex() or numbers.dtype == torch.bool:
         raise InputError(f"`{name}` must hold whole numbers, not {numbers.dtype}.")
@@ -84,22 +84,25 @@ def _whole(name: str, value: Any, shape: Any, device: Any) -> Any:
             f"each {'target' if name == 'item' else 'list of scores'}."
         )
     if numbers.dtype == torch.uint64 and (numbers.long() < 0).any():
-        raise InputError(f"`{name}` must hold whole numbers below 2**63; some are larger.")
+        raise InputError(f"`{name}` must hold whole numbers below 2**63; some are not.")
     return numbers.long()
 
 
 def check_counted(rows: Array) -> None:
     """Raise if a row could not be counted."""
     for value, why in (
-        (NAN, "`scores` must be numbers; a candidate of user {user} has NaN"),
-        (OUTSIDE, "`target` and `exclude` must be columns of `scores`; one of user {user} is not"),
+        (NAN, "`scores` must be numbers; a score {of} is NaN"),
+        (OUTSIDE, "`target` and `exclude` must hold columns of `scores`; one {of} is out of range"),
     ):
         bad = rows[:, CANDIDATES] == value
         if bad.any():
             first = rows[np.argmax(bad)]
             row = "in row" if first[FLAGS] & NUMBERED else "of user"
-            why = why.replace("of user {user}", f"{row} {first[USER]}")
-            raise InputError(f"{why} (target {first[ITEM]}; {np.count_nonzero(bad)} in all).")
+            n_bad = np.count_nonzero(bad)
+            raise InputError(
+                f"{why.format(of=f'{row} {first[USER]}')} (target {first[ITEM]}; {n_bad:,} "
+                f"{'target' if n_bad == 1 else 'targets'} in all)."
+            )
 
 
 def ordered(rows: Ints, *, sampled: bool) -> Ints:
@@ -153,8 +156,8 @@ def _check_repeats(rows: Ints, first: Array, sampled: bool) -> None:
     )
     raise InputError(
         f"`update` must be given the same scores when user {user} and item {item} occur again; "
-        f"that target had {rows[at, ABOVE]} of {rows[at, CANDIDATES]} candidates above it and "
-        f"{kept[at, ABOVE]} of {kept[at, CANDIDATES]} before. {hint}."
+        f"that target now has {rows[at, ABOVE]} of {rows[at, CANDIDATES]} candidates above it, and "
+        f"had {kept[at, ABOVE]} of {kept[at, CANDIDATES]} before. {hint}."
     )
 
 
@@ -167,7 +170,7 @@ def _check_reset(first: Array, differ: Array) -> None:
     if again.sum() >= max(first.sum(), _FEW) and 2 * differ[again].sum() > again.sum():
         raise InputError(
             "`reset` must be called before targets are evaluated again with other scores: "
-            f"{again.sum():,} targets of {first.sum():,} were given again."
+            f"{again.sum():,} repeats of {first.sum():,} targets were given."
         )
 
 
@@ -265,7 +268,7 @@ def _named(name: str, rows: Ints, ids: Any) -> Array:
     shape = checks.numpy_of(name, ids).shape
     table = checks.ids(name, ids, shape[0] if shape else 1)
     bad = (rows < 0) | (rows >= table.size)
-    what = f"lie below {table.size:,}, the size of `{name}`"
+    what = f"lie in 0..{table.size - 1}, the rows of `{name}`"
     checks.reject(name.removesuffix("_ids"), rows, bad, what)
     return table[rows]
 

@@ -59,7 +59,9 @@ def preprocess_logits(logits: Any, labels: Any, *, shift: bool = False) -> Any:
     if not checks.flag("shift", shift):
         return counts(scores, target)
     if target.ndim != 2:
-        raise InputError("`labels` must have the shape (B, L) where `shift` is True.")
+        raise InputError(
+            f"`labels` must have shape (B, L) when `shift` is True, not {tuple(target.shape)}."
+        )
     found = counts(scores[:, :-1], target[:, 1:])
     return _zeros_first(found, target)
 
@@ -124,7 +126,9 @@ class TrainerMetrics:
         ``TrainingArguments(label_names=["labels", "user"])``.
         """
         if self._ranks is None:
-            raise NotFittedError("Ranks are not available before the Trainer has evaluated.")
+            raise NotFittedError(
+                "Ranks are not available before the Trainer has evaluated the model."
+            )
         return self._ranks
 
     def __repr__(self) -> str:
@@ -141,13 +145,13 @@ def _scores(logits: Any, target: Any) -> Any:
     fitting = [one for one in given if getattr(one, "ndim", None) == target.ndim + 1]
     if not fitting:
         raise InputError(
-            f"`logits` must hold a tensor of {target.ndim + 1} axes, one more than `labels`; found "
-            f"{', '.join(_shape(one) for one in given) or 'none'}."
+            f"`logits` must hold a tensor with {target.ndim + 1} axes, one more than `labels`; "
+            f"found {', '.join(_shape(one) for one in given) or 'none'}."
         )
     alike = [one for one in fitting if one.shape[:-1] == target.shape] or fitting
     if any(one.shape[-1] > alike[0].shape[-1] for one in alike):
         raise InputError(
-            f"`logits` must have the logits of all items first if there are several tensors; found "
+            f"`logits` must begin with the logits of all items if it holds several tensors; found "
             f"{', '.join(_shape(one) for one in alike)}. Give the Trainer "
             "preprocess_logits_for_metrics=lambda logits, labels: "
             "fullrank.torch.preprocess_logits(logits[…], labels)."
@@ -172,8 +176,10 @@ def _batches(prediction: Any) -> Iterator[tuple[Any, Any]]:
     # a nested list of numbers is one array; the Trainer's list holds an array per batch
     if isinstance(counted, list) and counted and hasattr(counted[0], "shape"):
         if not isinstance(labels, list) or len(labels) != len(counted):
+            got = len(labels) if isinstance(labels, list) else type(labels).__name__
             raise InputError(
-                f"`label_ids` must be a list of as many batches as `predictions`, {len(counted)}."
+                "`label_ids` must be a list with one entry for each batch of `predictions`, "
+                f"{len(counted)} in all, not {got}."
             )
         yield from zip(counted, labels, strict=True)
     else:
@@ -193,7 +199,7 @@ def _known(counted: Any, labels: Any) -> tuple[Ints, Ints, Array | None]:
     table = np.empty(()) if isinstance(counted, tuple) else checks.as_array("predictions", counted)
     if table.dtype.kind not in "iu" or table.shape != (*item.shape, 3):
         raise InputError(
-            f"`predictions` must be three whole numbers per label, {(*item.shape, 3)}; found "
+            f"`predictions` must hold three whole numbers per label, {(*item.shape, 3)}; found "
             f"{'a tuple' if isinstance(counted, tuple) else f'{table.dtype} {table.shape}'}. "
             f"Pass {_HOOK} to the Trainer as well."
         )
@@ -201,7 +207,7 @@ def _known(counted: Any, labels: Any) -> tuple[Ints, Ints, Array | None]:
     if user is not None:
         if user.shape not in (item.shape[:1], item.shape):
             raise InputError(
-                "`label_ids` must have a user for each row of labels where users are the second of "
+                "`label_ids` must have a user for each row of labels when users are the second of "
                 f"the Trainer's `label_names`, in shape {item.shape[:1]} or {item.shape}, not "
                 f"{user.shape}."
             )
@@ -220,10 +226,12 @@ def _ranks(parts: list[tuple[Ints, Ints, Array | None]], ties: str) -> ExactRank
     user = np.arange(len(item))
     if parts[0][2] is not None:
         user = checks.ids("label_ids", np.concatenate([part[2] for part in parts]), len(item))
-        if np.unique(user).size < user.size:
+        n_repeats = user.size - np.unique(user).size
+        if n_repeats:
             raise InputError(
                 "`label_ids` must name each user once when users are the second of the Trainer's "
-                f"`label_names`; {user.size - np.unique(user).size} of {user.size} are repeated."
+                f"`label_names`; {n_repeats} of {user.size} "
+                f"{'is a repeat' if n_repeats == 1 else 'are repeats'}."
             )
     _check(table[:, 2], item)
     return ExactRanks(
@@ -244,7 +252,7 @@ def _check(candidates: Ints, item: Ints) -> None:
     """Refuse what `counts` could not count, which it says in the counts themselves."""
     if (missing := candidates == NAN).any():
         raise InputError(
-            f"`logits` must not be NaN; those of {missing.sum()} of {len(item)} labels are, "
-            f"first those of label {item[missing.argmax()]}."
+            f"`logits` must not be NaN; they are NaN for {missing.sum()} of {len(item)} labels, "
+            f"first for label {item[missing.argmax()]}."
         )
     checks.reject("labels", item, candidates == OUTSIDE, "be columns of the logits")

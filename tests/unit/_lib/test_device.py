@@ -34,7 +34,7 @@ def test_a_gpu_that_is_not_there(need, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     for device in ("cuda:2", "cuda:256"):  # whose number torch cuts to eight bits, all of them 0
-        with pytest.raises(InputError, match=rf"`device`.*2 available GPUs.*'{device}'"):
+        with pytest.raises(InputError, match=rf"`device`.*below 2,.*available GPUs.*'{device}'"):
             rank(SCORER, ([0], [1]), device=device)
 
 

@@ -63,7 +63,7 @@ def test_only_what_was_added_is_taken_out(shapes: Registry[int]) -> None:
     assert "circle" not in shapes
     assert "ring" not in shapes
     for name in ("circle", "square"):
-        with pytest.raises(InputError, match=rf"`name` must be a registered shape.*{name}"):
+        with pytest.raises(InputError, match=rf"`name` must be one of the shapes added.*{name}"):
             shapes.unregister(name)
 
 

@@ -73,8 +73,8 @@ def test_pairs_in_two_parts_are_told() -> None:
     with pytest.warns(DataWarning) as caught:
         split = read_split(pa.table(columns))
     assert [str(warning.message) for warning in caught] == [
-        f"{both} interactions in the {part} part are in the {other} part as well; they were left "
-        "in both."
+        f"The {other} part also contains {both} interactions in the {part} part; nothing was "
+        "removed."
         for both, part, other in (
             ("1 of 2", "valid", "train"),
             ("1 of 2", "test", "train"),

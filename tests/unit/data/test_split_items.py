@@ -274,7 +274,7 @@ def test_a_split_tells_what_it_is() -> None:
         "train                   2          5             8",
         "test                    1          1             1",
         "all                     2          5",
-        "1 users have no test item",
+        "1 user has no test item",
     ]
     assert data.split("ratio", rng=np.random.default_rng(7)).settings["rng"] is None
 

@@ -184,7 +184,7 @@ def known(items, **how):
 
 
 def test_repeats_are_inferred_as_replacement():
-    with pytest.warns(DataWarning, match="1 rows repeat"):
+    with pytest.warns(DataWarning, match="repeated in 1 of 3 rows"):
         sample = ranks(known([[0, 0, 5], [1, 3, 5], [0, 1, 4]], pool="all"), design=None)
     assert sample.design.replacement
     assert sample.rows.rank.tolist() == [3, 3, 3]
@@ -195,7 +195,7 @@ def test_no_repeats_are_inferred_as_without():
     with pytest.warns(DataWarning, match=r"1\.5 repeats") as caught:
         sample = ranks(known(GIVEN, pool="all"), design=None)
     assert not sample.design.replacement
-    assert "pool" not in str(caught[0].message).split(". State it")[0]
+    assert "pool" not in str(caught[0].message).split(". State this")[0]
 
 
 def test_pool_is_inferred_from_what_is_excluded():
@@ -206,9 +206,9 @@ def test_pool_is_inferred_from_what_is_excluded():
     assert sample.design.pool == "unseen"
     assert sample.rows.n_items.tolist() == [5, 5, 6]
     hit = csr_array(np.array([[1, 1, 0, 0, 0, 0], [0] * 6, [0] * 6]))
-    with pytest.warns(DataWarning, match="1 of them.*excluded.*'all'"):
+    with pytest.warns(DataWarning, match=r"excluded items \(1\).*'all'"):
         assert ranks(given, design=None, exclude=hit).design.pool == "all"
-    with pytest.warns(DataWarning, match="nothing is excluded.*'all'"):
+    with pytest.warns(DataWarning, match="no items are excluded.*'all'"):
         assert ranks(given, design=None).design.pool == "all"
 
 
@@ -240,8 +240,8 @@ def test_bad_items(items, message):
 
 def test_targets_among_the_negatives_are_left_out():
     message = (
-        r"must not contain a target of their user; 1 of 9 do, the first being item row 2 of user "
-        r"row 1. They were left out."
+        r"must not contain targets of the same user; these were left out: 1 of 9 \(first: item "
+        r"row 2 of user row 1\)."
     )
     with pytest.warns(DataWarning, match=message):
         sample = ranks([[0, 4, 5], [2, 1, 5], [0, 1, 4]])
@@ -252,7 +252,7 @@ def test_targets_among_the_negatives_are_left_out():
 def test_rows_must_fit_the_targets():
     with pytest.raises(InputError, match=r"1 of 3.*item row 2.*user row 1"):  # fmt: skip
         ranks(Negatives(user_rows=[0, 2], items=GIVEN[:2]))
-    with pytest.raises(InputError, match=r"`negatives`.*one row.*negatives\[1\] = 1\b"):
+    with pytest.raises(InputError, match=r"`negatives`.*one row.*negatives\[2\] = 1\b"):
         ranks(Negatives(user_rows=[0, 1, 1, 2], items=GIVEN[[0, 1, 1, 2]]))
 
 

@@ -277,5 +277,5 @@ def test_what_is_no_rounds_is_told() -> None:
     wrong = type(
         "Wrong", (Design,), {"name": "wrong", "rounds": lambda self, n, size=None: (9, 20)}
     )
-    with pytest.raises(InputError, match=r"^`design` must give Rounds.*wrong.*\(9, 20\)"):
+    with pytest.raises(InputError, match=r"^`design` must return Rounds.*wrong.*\(9, 20\)"):
         simulate(TRUE, n_items=N, design=wrong())

@@ -75,7 +75,7 @@ def test_what_needs_uniform_draws_refuses_strata() -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"drawn": [[6, 4, 2]] * 4}, r"`drawn`.*items of its stratum"),
+        ({"drawn": [[6, 4, 2]] * 4}, r"`drawn`.*items in its stratum"),
         ({"above": [[0, 5, 0]] * 4}, r"`above`.*drawn"),
         ({"above": [[0, 0, 0]]}, r"`above`.*\(4, 3\).*\(1, 3\)"),
         ({"size": [5, 20, 70]}, r"`size`.*targets × strata"),

@@ -55,7 +55,7 @@ def test_workers_that_die_again_and_again_end_the_run() -> None:
 
 
 def test_processes_refuse_what_cannot_be_handed_over() -> None:
-    with pytest.raises(InputError, match=r"`engine`.*serial for.*(pickle|local object)"):
+    with pytest.raises(InputError, match=r"`engine`.*'serial' for.*(pickle|local object)"):
         Published(lambda: 0)
 
 
@@ -181,7 +181,7 @@ class LostError(Exception):
             TypeError("cannot pickle a lock"),
             None,
             InputError,
-            r"`engine`.*serial for.*(pickle|local object)",
+            r"`engine`.*'serial' for.*(pickle|local object)",
         ),
         (
             None,

@@ -83,7 +83,7 @@ def test_an_anchor_is_an_argument_of_estimate_too(sample: RankSample, cheap: Exa
     found = estimate(sample, anchor=cheap)
     assert dict(found.values) == dict(estimate(anchored(sample, cheap)).values)
     assert dict(found.values) != dict(estimate(sample).values)
-    assert "with the shape borrowed from other models on the same data" in found.reason
+    assert "informed by the ranks of other models on the same data" in found.reason
     one, same = (estimate(anchored(sample, many)) for many in (cheap, [cheap, cheap]))
     assert dict(one.values) == pytest.approx(dict(same.values), rel=1e-6)
 
@@ -157,7 +157,7 @@ def test_what_cannot_be_shared_is_refused(sample: RankSample, cheap: ExactRanks)
     wrong: list[tuple[Any, str]] = [
         ({"a": sample}, "at least two models"),
         ([sample, sample], "at least two models"),
-        ({"a": sample, "b": cheap}, "that of b is ExactRanks"),
+        ({"a": sample, "b": cheap}, "b is of type ExactRanks"),
         ({"a": sample, "b": several}, "one target for each user; b has multi-target users"),
         (
             {"a": sample, "b": drawn(0, excluded=None)},

@@ -86,7 +86,7 @@ def test_the_curve_is_drawn(need) -> None:
         [1, 2], sample_size=4, n_items=13, design="sampled:replacement=true"
     )
     axes = Mapping(sample_size=4, n_items=13).plot(sample)
-    assert axes.get_xlabel() == "global cut-off K"
+    assert axes.get_xlabel() == "cut-off K in the catalogue"
     assert axes.lines[0].get_label() == "sampled, mapped by beta@0.5"
 
 

@@ -22,8 +22,8 @@ from tests.unit.evaluation.stopped_runs import Breaking, StoppedError
 FIXED = "sampled:20"
 METRICS = ("recall@5", "ndcg@10")
 LINE = (
-    "The estimates take the shape of P(R) near rank 1 from PureSVD and ItemKNN, ranked exactly on "
-    "the same data (--no-anchor or anchor=None turns this off)."
+    "Anchored estimates take the shape of P(R) near rank 1 from PureSVD and ItemKNN, ranked "
+    "exactly on the same data (--no-anchor or anchor=None turns this off)."
 )
 
 
@@ -106,7 +106,7 @@ def test_a_shape_of_ones_own(split: Split, scorers: dict[str, Any]) -> None:
         )
         assert np.array_equal(found.samples["a"].anchor.mass, anchored(sample, mine).anchor.mass)  # type: ignore[union-attr]
         assert found.borrowed is not None
-        assert "given as anchor" in found.borrowed
+        assert "given anchor" in found.borrowed
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def test_data_too_large_go_without_and_say_so(
     found = evaluate(scorers, split, design=FIXED)
     assert not any(borrowed(found))
     assert found.borrowed == (
-        "No anchor is used: exact ranks of PureSVD and ItemKNN take 1.1e+04 scores each, and the "
-        "limit is 1e+02."
+        "No anchor is used: exact ranks of PureSVD and ItemKNN would need 1.1e+04 scores each, and "
+        "the limit is 1e+02."
     )
     assert found.borrowed in str(found)
 
@@ -237,7 +237,7 @@ def test_another_anchor_is_another_run(
     settings: dict[str, Any] = {"design": FIXED, "report": False, "out": tmp_path / "run"}
     evaluate(scorers, split, **settings)
     for anchor in (None, cheap_ranks(split)[0]):
-        with pytest.raises(InputError, match=r"`out`.*anchor \(auto there, "):
+        with pytest.raises(InputError, match=r"`out`.*anchor \(auto then, "):
             evaluate(scorers, split, anchor=anchor, **settings)
 
 

@@ -135,7 +135,7 @@ def test_targets_that_tie_share_the_mean_of_their_places():
     ("user", "message"),
     [
         ([[1], [2, 3]], r"`user`.*\b2\b.*one dimension"),
-        ([None, 1], r"`user`.*throughout"),
+        ([None, 1], r"`user`.*only numbers or only text"),
         ([1.0, np.nan], r"`user`.*1 of 2.*user\[1\] = nan\b"),
     ],
 )

@@ -139,7 +139,9 @@ def test_a_run_resumes_with_the_same_class_alone(split: Split, tmp_path: Path) -
 def test_what_does_not_fit_is_refused(split: Split) -> None:
     with pytest.raises(InputError, match=r"`models`.*mine.*PiB"):
         fr.evaluate({"mine": Greedy()}, split)
-    with pytest.raises(InputError, match=r"`models`.*80 users and 60 items.*mine scores 3 and 5"):
+    with pytest.raises(
+        InputError, match=r"`models`.*80 users and 60 items.*mine scores 3 users and 5 items"
+    ):
         fr.evaluate({"mine": Short()}, split)
 
 

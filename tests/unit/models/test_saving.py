@@ -216,7 +216,7 @@ BREAKS: list[tuple[str, Any, str]] = [
     ("weights_.data", None, "weights_.data is missing"),
     ("item_ids", None, "item_ids is missing"),
     ("user_ids", np.array([1, 1, 2]), "user_ids are not all different"),
-    ("user_ids", np.zeros(3), "user_ids is float64 in 1 dimensions, not int64 in 1"),
+    ("user_ids", np.zeros(3), "user_ids must be one-dimensional int64, not float64"),
     ("interactions.indptr", np.array([0, 2, 4]), "does not fit 3 rows of 5 entries"),
     ("interactions.indptr", np.array([0, 4, 2, 5]), "does not fit 3 rows of 5 entries"),
     ("interactions.indptr", np.array([1, 2, 4, 5]), "does not fit 3 rows of 5 entries"),

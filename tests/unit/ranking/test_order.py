@@ -73,7 +73,7 @@ def test_items_by_id_where_items_have_ids(table, named):
         ["u2"], [int(ITEMS[112])], user_ids=USERS, item_ids=ITEMS
     )  # fmt: skip
     assert n_scored(table, target, ITEMS[best(table, 40)[2]]) == 32
-    with pytest.raises(InputError, match=r"`order`.*none of its 3.*first being 4"):
+    with pytest.raises(InputError, match=r"`order`.*first item is 4"):
         n_scored(table, target, [4, 5, 6])
     with pytest.raises(InputError, match=r"`order`.*numbers.*not text"):
         n_scored(table, target, ["3", "13"])
@@ -164,7 +164,7 @@ def test_a_proxy_is_matched_by_id_and_may_be_of_last_week(table, named):
     assert (found.n_scored[~known] > 33).any()
     assert found.beyond.all()
     plain = ScoreArray(table)
-    with pytest.raises(InputError, match="`order` must have ids of its users"):
+    with pytest.raises(InputError, match="`order` must have ids for its users"):
         n_scored(table, named, plain)
     other = ScoreArray(table, user_ids=np.arange(N_USERS), item_ids=ITEMS)
     with pytest.raises(InputError, match=r"`order`.*text"):
@@ -231,20 +231,20 @@ def test_a_model_as_proxy():
         ("popularity", "not be 'popularity' without `exclude`"),
         (7, "scorer, not 7"),
         ([1, 2, 400], "400"),
-        ([[1, 2], [3, 400]], "row for each of 6 users"),
+        ([[1, 2], [3, 400]], "row for each user, 6 in all"),
         (np.zeros((6, 2, 2), int), r"shape \(6, 2, 2\)"),
         (np.full((6, 2), 400), "400"),
         (np.full((6, 2), -2), "-2"),
         ({9: [1]}, "users of the data.*9"),
-        ({0: [400]}, "none of its 1"),
+        ({0: [400]}, "first item is 400"),
         ({0: 3}, r"`order` must have a list of items.*user 0 it is 3"),
         ({0: "abc"}, "list of items.*user 0 it is .abc."),
         ([[1], 2, [3], [4], [5], [6]], "list of items.*row 1 it is 2"),
         ({"0": [1]}, "numbers, like the known ids|not text"),
         ("nothing.npy", "`order` must name a file; nothing.npy"),
         ("nothing.csv", "`order` must name a file; nothing.csv"),
-        (ScoreArray(np.zeros((6, 399))), "400 items.*399"),
-        (ScoreArray(np.zeros((5, 400))), "6 users.*5"),
+        (ScoreArray(np.zeros((6, 399))), "items.*400.*399"),
+        (ScoreArray(np.zeros((5, 400))), "users.*6.*5"),
     ],
 )
 def test_what_is_refused(table, last, order, message):
@@ -260,7 +260,7 @@ def test_what_is_refused(table, last, order, message):
         ("user,item\n", "`order` must hold at least one"),
         (
             "hello\nworld\n",
-            "`user` must be among the columns of .*lists.csv.*: name it with `user`.",
+            "The `user` column must be in .*lists.csv.*: if it has another name, give `user`.",
         ),
     ],
 )
@@ -272,7 +272,7 @@ def test_a_file_of_lists_that_cannot_be_read(tmp_path, table, last, text, messag
 
 
 def test_an_order_comes_with_max_rank(table, last):
-    with pytest.raises(InputError, match="`order` needs `max_rank`"):
+    with pytest.raises(InputError, match=r"`order` must.*without `max_rank`"):
         rank(table, last, order="random")
 
 

@@ -286,10 +286,10 @@ def test_item_item_matrices_that_are_not_finite():
         ({"targets": ([0, 1], [1])}, r"`targets`.*\b2\b.*\b1\b"),
         (
             {"targets": ([0, 1, 0], [1, 2, 1])},
-            "once for a user; 1 of 3 are repeats, the first being item row 1 of user row 0",
+            "once per user; 1 of 3 is a repeat: item row 1 of user row 0",
         ),
         ({"exclude": [[1, 2]]}, r"`exclude`.*Interactions.*\blist\b"),
-        ({"exclude": csr_array((1, 7)) + csr_array(np.eye(7)[6:])}, "`exclude`.*5 items.*not 7"),
+        ({"exclude": csr_array((1, 7)) + csr_array(np.eye(7)[6:])}, "`exclude`.*items.*5, not 7"),
         ({"items": [0, 1, 1, 2]}, r"`items`.*1 of 4"),
         ({"items": [0, 9]}, r"`items`.*1 of 2.*items\[1\] = 9\b"),
         ({"items": [0, 1]}, r"`targets`.*`items`.*1 of 1.*targets\[0\] = 2\b"),
@@ -325,5 +325,5 @@ def test_a_separate_table_of_test_users_needs_ids(need):
     torch = need("torch")
     test = Interactions.from_arrays(["ann", "bob"], ["tea", "jam"])
     for model in (np.eye(3, 5), torch.nn.Embedding(3, 5)):
-        with pytest.raises(MissingIdsError, match=r": fr\.as_scorer\(model, user_ids=…"):
+        with pytest.raises(MissingIdsError, match=r": use fr\.as_scorer\(model, user_ids=…"):
             rank(model, test)

@@ -391,7 +391,7 @@ def test_targets_of_any_sparse_format():
 def test_rows_of_another_catalogue_are_refused():
     scores = np.arange(12.0).reshape(2, 6)
     other = csr_array(np.array([[1, 0], [0, 1]]))
-    message = "must have the 6 items of the scorer, not 2: its columns would not match."
+    message = "must have as many items as the scorer, 6, not 2."
     with pytest.raises(InputError, match=rf"`targets`.*{message}"):
         sample_ranks(scores, other, design="sampled:3")
     with pytest.raises(InputError, match=rf"`exclude`.*{message}"):

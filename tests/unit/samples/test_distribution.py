@@ -129,7 +129,7 @@ def test_plot_draws_the_recall_curve() -> None:
         ),
         (
             lambda: RankDistribution.from_dict({"kind": "RankDistribution", "format": 1}),
-            r"`content`.*edges, mass, method",
+            r"`content`.*edges, mass, method are missing",
         ),
         (
             lambda: RankDistribution.from_dict({}),

@@ -38,11 +38,11 @@ def test_round_trip(tmp_path: Path, suffix: str, ids: list) -> None:
 
 
 def test_users_must_be_whole() -> None:
-    with pytest.raises(InputError, match=r"`user`.*\b2 rows and n_targets 1"):
+    with pytest.raises(InputError, match=r"`user`.*\b2 rows, but n_targets is 1"):
         RANKS + RANKS
-    with pytest.raises(InputError, match=r"`user`.*\b1 rows and n_targets 2"):
+    with pytest.raises(InputError, match=r"`user`.*\b1 row, but n_targets is 2"):
         RANKS.take(np.array([True, True, False]))
-    with pytest.raises(InputError, match=r"`user`.*\b2 rows and n_targets 1"):
+    with pytest.raises(InputError, match=r"`user`.*\b2 rows, but n_targets is 1"):
         ExactRanks.from_ranks([1, 2], n_items=9, user=["a", "a"])
 
 

@@ -235,7 +235,7 @@ def test_a_frame_is_read(need: Any) -> None:
     ("text", "settings", "says"),
     [
         (FILE, {"n_items": None}, r"`n_items` must be given"),
-        (FILE, {"n_items": 40}, r"`n_items`.*more than 50"),
+        (FILE, {"n_items": 40}, r"`n_items`.*above 50"),
         (FILE, {"sample_size": 100}, r"`sample_size`.*number of items.*100"),
         (FILE, {"design": "sampled:100"}, r"`design`.*exact.*sampled:100"),
         (FILE, {"design": "exact:20"}, r"`design` must be exact:50.*more_than.*exact:20"),

@@ -47,8 +47,8 @@ def test_trec(tmp_path: Path) -> None:
         "n_targets": [1, 1],
     }
     assert found.notes == (
-        "1 of 3 users have no target and were left out.",
-        "1 users with targets have no candidates and were left out.",
+        "1 of 3 users has no target and was left out.",
+        "1 user with targets has no candidates and was left out.",
         "Sampling without replacement is assumed. If an item could be drawn twice, give "
         '`design="sampled:replacement=true"`.',
     )
@@ -76,7 +76,7 @@ def test_ties(tmp_path: Path, ties: str, rank: int) -> None:
     assert rows(read_candidates(path, n_items=50, ties=ties))["rank"] == [rank]
     drawn = [read_candidates(path, n_items=50, rng=seed) for seed in range(40)]
     assert {rows(one)["rank"][0] for one in drawn} == {2, 3, 4}
-    assert "1 of 1 targets share their score" in drawn[0].notes[0]
+    assert "1 of 1 target shares its score" in drawn[0].notes[0]
 
 
 def test_ranks_are_those_counted_one_by_one(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_target_that_is_listed_again_counts_once(tmp_path: Path) -> None:
     found = read_candidates(run, truth=qrels, n_items=100)
     assert rows(found)["rank"] == [2, 2]
     assert rows(found)["sample_size"] == [3, 3]
-    assert "1 candidates repeat a target of their user and were left out." in found.notes
+    assert "1 candidate repeats a target of its user and was left out." in found.notes
 
 
 @pytest.mark.slow
@@ -172,7 +172,7 @@ def test_a_list_cut_below_its_targets(tmp_path: Path) -> None:
             QRELS + "q1 0 d8 1\n",
             r"`path`.*1 of 3.*run\b.*d8.*q1",
         ),
-        (RUN, "q1 0 d1 0\n", r"`path`.*target.*run\b.*qrels"),
+        (RUN, "q1 0 d1 0\n", r"`path`.*target.*qrels.*run\b"),
         (RUN.replace("0.9", "nan"), QRELS, r"`score`.*1 of 7.*score\[0\] = nan\b"),
         (RUN.replace("0.9", "high"), QRELS, r"`score`.*line.*run\b"),
         ("q1 Q0 d1\n", QRELS, r"`path`.*'query Q0 document rank score tag'"),
@@ -238,7 +238,7 @@ def test_several_tags_are_several_models(tmp_path: Path) -> None:
         "me": [2, 2],
         "other": [3, 2],
     }
-    assert found.notes[0] == "me: 1 of 3 users have no target and were left out."
+    assert found.notes[0] == "me: 1 of 3 users has no target and was left out."
 
 
 @pytest.mark.parametrize(

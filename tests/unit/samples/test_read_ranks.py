@@ -237,11 +237,11 @@ def test_columns_by_other_names(tmp_path: Path) -> None:
     [
         (
             {"rank": [1] * 9 + [0, 5, 0]},
-            r"`rank`.*2 of 12.*row 10 of .*: 0\b",
+            r"`rank`.*2 of 12.*row 10 of .* has 0\b",
         ),
         (
             {"rank": [1] * 9 + [11]},
-            r"`rank`.*1 of 10.*row 10 of .*: 11\b",
+            r"`rank`.*1 of 10.*row 10 of .* has 11\b",
         ),
         ({"rank": [1.0] * 9 + [1.5]}, r"`rank`.*row 10 of .* has 1\.5\b"),
         (

@@ -144,7 +144,7 @@ SIZES = {"sample_size": 10, "n_items": 50, "design": "sampled:replacement=true"}
         (
             "rank\n0\n",
             SIZES,
-            r"`rank`.*1 of 1.*line 2 of .*: 0\b",
+            r"`rank`.*1 of 1.*line 2 of .* has 0\b",
         ),
     ],
 )

@@ -125,7 +125,7 @@ def test_ids_that_are_not_row_numbers_need_ids(kind, side):
         named(5, "x"),
         np.array([0, 2]),
     ):
-        with pytest.raises(MissingIdsError, match=f"must carry {side}_ids") as found:
+        with pytest.raises(MissingIdsError, match=f"must have {side}_ids") as found:
             aligned(make(kind), **ids | {f"{side}_ids": wrong})
         assert found.value.side == side
     with pytest.raises(InputError, match=f"{side}_ids of the scorer are not 0"):
@@ -152,9 +152,7 @@ def test_users_without_targets_may_be_unknown():
     wanted = np.array(["new", "u03", "u01"])
     found = aligned(scorer, user_ids=wanted, item_ids=None, users=[1, 2, 2])
     assert np.array_equal(found.scores([1, 2]), scorer.scores([3, 1]))
-    with pytest.raises(
-        InputError, match=r"`old`.*1 is not among its user_ids, the first being 'new"
-    ):
+    with pytest.raises(InputError, match=r"`old`.*1 is not in its user_ids: 'new"):
         aligned(scorer, user_ids=wanted, item_ids=None, name="old")
 
 
@@ -168,7 +166,7 @@ def test_users_without_targets_may_be_unknown():
     ],
 )
 def test_the_advice_is_what_the_caller_can_write(kind, advice):
-    with pytest.raises(MissingIdsError, match=re.escape(f": {advice}.") + "$"):
+    with pytest.raises(MissingIdsError, match=re.escape(f": use {advice}.") + "$"):
         aligned(make(kind), user_ids=named(N_USERS, "u"), item_ids=None)
 
 
@@ -177,13 +175,13 @@ def test_the_advice_for_modules(need):
     by_factors = torch.nn.Module()
     by_factors.user_factors, by_factors.item_factors = torch.ones(7, 2), torch.ones(11, 2)
     for module in (by_factors, torch.nn.Embedding(N_USERS, N_ITEMS)):
-        with pytest.raises(MissingIdsError, match=r": fr\.as_scorer\(model, user_ids=…"):
+        with pytest.raises(MissingIdsError, match=r": use fr\.as_scorer\(model, user_ids=…"):
             aligned(as_scorer(module), user_ids=named(N_USERS, "u"), item_ids=None)
 
 
 def test_items_must_be_known():
     scorer = make("sparse", item_ids=named(N_ITEMS, "i"))
-    with pytest.raises(InputError, match="2 are not among its item_ids, the first being 'j0'"):
+    with pytest.raises(InputError, match=r"2 are not in its item_ids \(first: 'j0'\)"):
         aligned(scorer, user_ids=None, item_ids=np.array(["i01", "j0", "j1"]))
 
 

@@ -81,7 +81,9 @@ def _module_name(source: Path, argument: str) -> str:
             f"`{argument}` must be a Python file such as my_metric.py, not {printable(source)}."
         )
     if not source.is_file():
-        raise InputError(f"`{argument}` must be a file that exists; {printable(source)} does not.")
+        raise InputError(
+            f"`{argument}` must be an existing file; {printable(source)} does not exist."
+        )
     importlib.invalidate_caches()
     module = sys.modules.get(name)
     found = importlib.util.find_spec(name) if module is None else module.__spec__
@@ -89,7 +91,7 @@ def _module_name(source: Path, argument: str) -> str:
     if origin is None or Path(origin).resolve() != source.resolve():
         raise InputError(
             f"`{argument}` must have a unique module name; {printable(name)} is already the name "
-            f"of {printable(origin or 'another')}. Rename {printable(source)}."
+            f"of {printable(origin or 'another module')}. Rename {printable(source)}."
         )
     return name
 

@@ -73,7 +73,10 @@ class Registry(dict[str, Entry], Generic[Entry]):
         """Remove an entry that a user registered; entries of the library stay."""
         found = self.name_of(name)
         if found is None or found in self._own:
-            raise InputError(f"`name` must be a registered {self._what}, not {checks.shown(name)}.")
+            raise InputError(
+                f"`name` must be one of the {self._what}s added with `register`, not "
+                f"{checks.shown(name)}."
+            )
         super().__delitem__(found)
         self._names = {key: value for key, value in self._names.items() if value != found}
 
@@ -136,7 +139,9 @@ class Registry(dict[str, Entry], Generic[Entry]):
                 f"not {checks.shown(name)}."
             )
         if _plain(name) in self._names or _plain(name) in self._reserved:
-            raise InputError(f"`name` must be unused; a {self._what} {name!r} already exists.")
+            raise InputError(
+                f"`name` must be unused; a {self._what} named {name!r} already exists."
+            )
 
     def __missing__(self, name: str) -> Entry:
         """Another spelling of a name: names as they were registered do not come here."""

@@ -174,7 +174,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 def _known(fits: bool, value: Any, hint: Any) -> Any:
     if not fits:
-        raise InputError(f"`content` must hold {_name(hint)} here, not {shown(value)}.")
+        raise InputError(f"`content` must hold {_name(hint)} instead of {shown(value)}.")
     return value
 
 

@@ -296,14 +296,18 @@ def evaluate(
             rng=seed,
         )
     except KeyboardInterrupt:
-        _say_what_is_kept(out)
+        kept = "without `--out`, no results were saved"
+        if out is not None:
+            shards = _shards(finished_shards(out))
+            kept = f"{out} contains {shards}; run the same command to resume"
+        typer.echo(f"Interrupted: {kept}.", err=True)
         raise
     except MissingIdsError as error:
         model_name = error.name if error.name in models else "NAME"
         raise InputError(
             f"`--{error.side}-ids` must be given, or the factors must hold ids, because the "
-            f"{error.side}s of {name} are not numbered 0 … n−1 like rows: "
-            f"--{error.side}-ids {model_name}=FILE, a text file with one id per line."
+            f"{error.side}s of {name} are not numbered 0 … n−1 like the rows of the factors: "
+            f"write `--{error.side}-ids {model_name}=FILE` with a text file of one id per line."
         ) from error
     if before:
         typer.echo(f"Note: The run resumed after {_shards(before)}.", err=True)
@@ -313,17 +317,6 @@ def evaluate(
     common.say_result(found, "text")
     if out is not None:
         common.say(f"Written to {out}.")
-
-
-def _say_what_is_kept(out: Path | None) -> None:
-    """Say, of a run that was interrupted, what the next one need not do again."""
-    from fullrank.evaluation.run_folder import finished_shards
-
-    if out is None:
-        said = "nothing is kept of a run without `--out`"
-    else:
-        said = f"{out} keeps {_shards(finished_shards(out))}; run the same command to resume"
-    typer.echo(f"Interrupted: {said}.", err=True)
 
 
 def _shards(number: int) -> str:

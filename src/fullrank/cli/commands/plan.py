@@ -22,8 +22,9 @@ FIRST = (
 SHAPE = 0.35
 _POWER = 0.8
 _ASSUMED = (
-    "No pilot: Recall@K = (K/N)^{:g} is assumed (EASE has 0.38 on MovieLens-1M and Pinterest, 0.34 "
-    "on Gowalla, 0.16 on citeulike-a). A pilot of your own ranks gives a better plan."
+    "No pilot: Recall@K = (K/N)^{:g} is assumed (the exponent of EASE is 0.38 on MovieLens-1M and "
+    "Pinterest, 0.34 on Gowalla, 0.16 on citeulike-a). A pilot of your own ranks gives a better "
+    "plan."
 )
 
 

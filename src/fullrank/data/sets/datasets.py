@@ -232,7 +232,7 @@ def _absent(dataset: Dataset) -> InputError:
     fetch = "Fetch it with download=True, or set" if dataset.urls else "Set"
     hint = f"{fetch} FULLRANK_DATA to a folder that holds {name}.parquet"
     if dataset.formats:
-        hint += f", or a folder {name} with {', or '.join(dataset.files)}"
+        hint += f", or a folder {name} with {' or '.join(dataset.files)}"
     return InputError(
         f"`name` must be a data set that is available locally; {name} is not: {why}. {hint}. "
         "'simulated' is always available."

@@ -53,7 +53,7 @@ def fetch(
         if md5 is not None and found_md5 != md5:
             raise DownloadError(
                 f"{url} must have the MD5 checksum {md5}, not {found_md5}; the file was damaged "
-                "in transit or changed by its publisher, and was not kept."
+                "in transit or changed by its publisher, and was not saved."
             )
     return sha256
 
@@ -119,12 +119,12 @@ class SecureRedirects(urllib.request.HTTPRedirectHandler):
 
 def _check_secure(url: str) -> None:
     if urlsplit(url).scheme != "https":
-        raise DownloadError(f"{url} must be an https address; no others are fetched.")
+        raise DownloadError(f"{url} must be an https address; other addresses are not fetched.")
 
 
 def _too_large(url: str, size: int, max_bytes: int) -> DownloadError:
     return DownloadError(
-        f"{url} must return at most {max_bytes:,} bytes, not {size:,}; nothing was kept."
+        f"{url} must return at most {max_bytes:,} bytes, not {size:,}; nothing was saved."
     )
 
 
@@ -140,7 +140,7 @@ def _kept(url: str, target: Path) -> Iterator[Path]:
     except (OSError, InputError) as error:
         reason = error.__cause__ if isinstance(error, InputError | WriteError) else error
         raise DownloadError(
-            f"{url} could not be kept in {target.parent}: "
+            f"{url} could not be saved in {target.parent}: "
             f"{getattr(reason, 'strerror', None) or reason or error}; free some space, or set "
             "FULLRANK_CACHE to a writable folder."
         ) from error

@@ -71,7 +71,9 @@ def read(source: Path, form: Format) -> Any:
     for pattern, part in form.files.items():
         found = archives.read_members(source, [pattern], form.read)
         if len(found) != 1 and not form.many:
-            raise InputError(f"{source.name} must hold one file {pattern}, not {len(found)}.")
+            raise InputError(
+                f"{source.name} must hold one file that matches {pattern}, not {len(found)}."
+            )
         if part != NO_SPLIT:
             labels = pa.array([part]).dictionary_encode()
             found = [

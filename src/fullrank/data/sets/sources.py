@@ -173,9 +173,11 @@ def _among(split: Split, catalogue: Any) -> Split:
     rows = ids.find("catalogue", every, known)
     absent = np.delete(np.arange(known.size), rows[rows >= 0])
     if absent.size:
+        first = checks.printable(known[absent[0]])
+        lacks = f"are not in it (first: {first})" if absent.size > 1 else f"is not in it: {first}"
         raise InputError(
-            f"`catalogue` must hold all items of the data; {absent.size:,} of {known.size:,} are "
-            f"not in it, the first being {checks.printable(known[absent[0]])}."
+            f"`catalogue` must hold all items of the data; {absent.size:,} of {known.size:,} "
+            f"{lacks}."
         )
     parts: dict[str, Any] = {name: _over(part, every) for name, part in split.parts().items()}
     said = f"{every.size:,} items as given"
@@ -222,7 +224,7 @@ def _of_file(path: PathLike, name: str, columns: Mapping[str, str], encoding: st
         if name == _GIVEN:
             raise InputError(
                 f"`split` must not be 'given' for {path}, which has no column that marks rows as "
-                "train and test. If it has one under another name, give it with "
+                "train and test. If it has one under another name, specify it with "
                 "`columns={'split': 'NAME'}`."
             )
         _warn_of_marks(table, asked)
@@ -253,9 +255,9 @@ def _warn_of_marks(table: Table, asked: Mapping[str, str]) -> None:
     for name, values in _texts(table, list(table.names)).items():
         if name not in used and _is_split(values):
             warnings.warn(
-                f"The column {name!r} of {table.path} holds {', '.join(sorted(values))} but was "
-                f"not used; other items are held out. To use it, give --column split={name}, or "
-                f"columns={{'split': {name!r}}}.",
+                f"The column {name!r} of {table.path} has the labels {', '.join(sorted(values))} "
+                f"but was not used; other items are held out. To use it, give --column "
+                f"split={name}, or columns={{'split': {name!r}}}.",
                 DataWarning,
                 stacklevel=5,
             )

@@ -78,7 +78,7 @@ def mes_sensitivity(
     if weighting == "weighted":
         raise InputError(
             '`weighting` must be "unweighted" here: weights that are the observed shares have no '
-            "derivative where nothing was observed. Resample instead."
+            "derivative where nothing was observed. Use `estimate` with uncertainty='bootstrap'."
         )
     from scipy.linalg import cho_factor, cho_solve
 

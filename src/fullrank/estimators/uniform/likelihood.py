@@ -78,7 +78,8 @@ def mle_sensitivity(
     if tol is not None:
         raise InputError(
             "`tol` must not be given here: a converged maximum can lie on the boundary of the "
-            "possible probabilities, where it has no derivative. Resample instead."
+            "possible probabilities, where it has no derivative. Use `estimate` with "
+            "uncertainty='bootstrap'."
         )
     system = possible_system(sample, grid)
     path = plain_path(system, default_steps(sample) if iterations is None else iterations)

@@ -86,7 +86,7 @@ class Mapping:
         """The sampled hit-rate curve in global coordinates: f(k) and SHR@k, k = 1..n."""
         _check(sample, self.sample_size)
         if sample.n_items != self.n_items:
-            own = "the users' own" if sample.n_items is None else sample.n_items
+            own = "a catalogue for each user" if sample.n_items is None else sample.n_items
             raise InputError(f"`sample` must have the mapping's {self.n_items} items, not {own}.")
         shares = np.bincount(sample.rank, sample.weight, self.sample_size + 1)[1:]
         return self.values(), np.cumsum(shares) / shares.sum()
@@ -96,7 +96,7 @@ class Mapping:
         plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
         ax = ax if ax is not None else plt.subplots()[1]
         ax.plot(*self.curve(sample), label=f"sampled, mapped by {self}")
-        ax.set(xscale="log", xlabel="global cut-off K", ylabel="hit rate")
+        ax.set(xscale="log", xlabel="cut-off K in the catalogue", ylabel="hit rate")
         ax.legend()
         return ax
 
@@ -158,7 +158,7 @@ def _check(sample: RankSample, size: int | None) -> int:
         )
     if not sample.design.uniform:
         raise InputError(
-            "`sample` must be of uniform draws for a mapping function; "
+            "`sample` must have candidates drawn uniformly for a mapping function; "
             f"{sample.design} has a likelihood of its own."
         )
     if size is not None and int(sizes[0]) != size:

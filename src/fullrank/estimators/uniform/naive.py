@@ -24,8 +24,8 @@ def unbiased_ranks(sample: RankSample) -> Floats:
     check_sample(sample)
     if sample.design.adaptive:
         raise InputError(
-            "`sample` must have a fixed design; under adaptive stopping the unbiased rank "
-            "estimate is biased."
+            "`sample` must have a fixed design; under adaptive stopping, this rank estimate is "
+            "biased."
         )
     if (sample.sample_size < 2).any():
         raise InputError("`sample` must have at least two candidates for each target.")

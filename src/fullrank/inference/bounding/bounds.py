@@ -167,7 +167,7 @@ def unbounded(metrics: tuple[Metric, ...], sample: RankSample) -> str | None:
             )
         if np.ptp(sample.pool) and promises.uses_catalogue and not promises.share_below:
             return (
-                "not depend on the size of the catalogue if it differs between users; "
+                "not depend on the size of the catalogue if users' catalogues differ in size; "
                 f"{metric.name} does (uses_catalogue)."
             )
     return None
@@ -183,8 +183,8 @@ def _check_shape(
     checks.choice("shape", shape, SHAPES)
     if interval_for == "users":
         raise InputError(
-            '`shape` must not be given with interval_for="users", because it describes the '
-            "population and the ranks of given users never follow it exactly."
+            '`shape` must not be given with interval_for="users", because a shape describes '
+            "the population, and the ranks of given users never follow it exactly."
         )
     return None if until is None else checks.integer("until", until, low=1, high=n_items)
 
@@ -211,14 +211,14 @@ def unmet(sample: RankSample) -> Need | None:
     each = mean if sample.rows is None else sample.rows.weight
     if max(np.ptp(mean), np.ptp(each)) > 1e-9 * each.max():
         return Need(
-            "users of equal weights",
+            "users of equal weight",
             "; otherwise the weighted share of an outcome is not its share of the users.",
         )
     size = int(sample.sample_size.max())
     most = sample.design.reachable(size, sample.pool)
     if not sample.design.adaptive and (sample.sample_size != most).any():
         return Need(
-            "one sample size, or levels",
+            "one sample size, or the levels of an adaptive design",
             "; sizes that differ between users may be related to their ranks. Compute the bounds "
             "of each size separately.",
         )

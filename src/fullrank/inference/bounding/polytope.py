@@ -94,7 +94,7 @@ def edges_for(
         raise InputError(f"`grid` must be a RankGrid, not {type(grid).__name__}.")
     elif grid.n_items < n_items:
         raise InputError(
-            f"`grid` must reach to the {n_items} items of the sample; it ends at {grid.n_items}."
+            f"`grid` must cover the {n_items} items of the sample; it ends at {grid.n_items}."
         )
     else:
         edges = grid.edges

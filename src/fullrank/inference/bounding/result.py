@@ -119,7 +119,7 @@ class Bounds(tabular.Tabular):
         if self.shape is not None:
             reach = "" if self.until is None else f" up to rank {self.until:,}"
             shape = f", P(R) {self.shape}{reach}"
-        who = ", these users alone" if self.interval_for == "users" else ""
+        who = ", for these users only" if self.interval_for == "users" else ""
         return (
             f"{100 * self.confidence_level:g} % bounds from {self.n_targets:,} targets{shape}{who} "
             f"({self.region})"

@@ -60,8 +60,8 @@ def read(name: str, result: Any, metrics: tuple[Metric, ...], drawn: Mapping[str
     bare = result.rows is None if isinstance(result, RankSample) else result.count is not None
     if bare:
         raise InputError(
-            f"`ranks` must have the ranks of {name} target by target; it holds counts alone, "
-            "which cannot be compared user by user."
+            f"`ranks` must have one row for each target of {name}; it has only counts, which "
+            "cannot be compared user by user."
         )
     return result
 
@@ -206,7 +206,9 @@ def values_of(
         return pseudo_values(result, metrics)
     if is_naive(method):
         for key in settings:
-            raise InputError(f'`{key}` must not be given with method="naive", which fits nothing.')
+            raise InputError(
+                f'`{key}` must not be given with method="naive", which takes no settings.'
+            )
         return _naive(name, result, metrics)
     return pseudo_values(result, metrics, method=method, **settings)
 
@@ -220,10 +222,9 @@ def bias_square(found: PseudoValues) -> Floats:
 def _naive(name: str, sample: RankSample, metrics: tuple[Metric, ...]) -> PseudoValues:
     """The sampled metric of each user as it is."""
     if sample.design.adaptive or sample.several:
-        kind = "adaptive" if sample.design.adaptive else "multi-target"
+        kind = "an adaptive sample" if sample.design.adaptive else "a sample of multi-target users"
         raise InputError(
-            f'`method` must not be "naive" for {name}, whose sample is {kind}: it has no sampled '
-            "metric."
+            f'`method` must not be "naive" for {name}, because {kind} has no sampled metrics.'
         )
     rows = sample.rows
     assert rows is not None  # checked when it was read
@@ -353,12 +354,12 @@ def _named(results: Any) -> dict[str, Any]:
         raise InputError("`ranks` must map the names of at least two models to their ranks.")
     for name in results:
         if not isinstance(name, str):
-            raise InputError(f"`ranks` must name its models by text, not {name!r}.")
+            raise InputError(f"`ranks` must have text as names of models, not {name!r}.")
     if all(map(str.isprintable, results)):
         return dict(results)
     shown = {checks.printable(name): result for name, result in results.items()}
     if len(shown) < len(results):
-        raise InputError("`ranks` must name its models so that they differ when printed.")
+        raise InputError("`ranks` must have names of models that differ when printed.")
     return shown
 
 
@@ -386,7 +387,7 @@ def _once(given: Mapping[str, Any]) -> None:
         user = one.user if isinstance(one, PseudoValues) else None
         if user is not None and np.unique(user).size != len(user):
             raise InputError(
-                f"`ranks` must have each user once; {name} has some users more than once."
+                f"`ranks` must list each user once; {name} lists some users more than once."
             )
 
 
@@ -399,15 +400,15 @@ def _catalogues(given: Mapping[str, Any], paired: bool) -> tuple[str, ...]:
         if not paired:  # unless users' catalogues vary, which the users may account for
             if np.ptp(first) == np.ptp(second) == 0 and first[0] != second[0]:
                 sizes = f"{first[0]:,} and {second[0]:,}"
-                return (f"{a} and {b} were ranked among different candidates ({sizes}).",)
+                return (f"{a} and {b} have different numbers of candidates ({sizes}).",)
             continue
         differ = np.flatnonzero(first != second)
         if differ.size:
             at = differ[0]
             who = f"row {at}" if users is None else f"user {users[at]}"
             note = (
-                f"{a} and {b}: {differ.size:,} of {first.size:,} users were ranked among different "
-                f"candidates ({who} among {first[at]:,} and {second[at]:,})."
+                f"{a} and {b} have different numbers of candidates for {differ.size:,} of "
+                f"{first.size:,} users ({who}: {first[at]:,} and {second[at]:,})."
             )
             return (note,)
     return ()
@@ -445,7 +446,7 @@ def disagreements(aligned: Aligned, estimate: Floats, naive: Mapping[str, str]) 
     leaders = {m: aligned.models[int(np.argmax(estimate[:, j]))]
                for j, m in enumerate(aligned.metrics)}  # fmt: skip
     return [
-        f"The naive sampled {metric} would have picked {named}."
+        f"The naive {metric} would have picked {named}."
         for metric, named in naive.items()
         if named != leaders[metric]
     ]

@@ -351,8 +351,8 @@ def _two_samples(
         first, second, v1, v2 = float(values[0][0]), float(values[1][0]), 0.0, 0.0
         if first != second and not any(bias):
             raise InputError(
-                "`ranks` must vary between users in at least one of two models: without variance "
-                "an unpaired difference cannot be tested."
+                "`ranks` must vary between users in at least one of the two models: without "
+                "variance an unpaired difference cannot be tested."
             )
     dfs = tuple(np.inf if test == "z" else x.size - 1.0 for x in values)
     return welch(first - second, (v1 + bias[0], v2 + bias[1]), dfs, confidence)
@@ -374,7 +374,7 @@ def _cautions(aligned: Aligned, test: str, n_resamples: int, n_tests: int) -> li
     kinds = dict(zip(aligned.models, aligned.methods, strict=True))
     if len(set(kinds.values())) > 1:
         notes.append(
-            "The models have different estimators: "
+            "The estimator differs between the models: "
             + ", ".join(f"{m} ({k})" for m, k in kinds.items())
             + "."
         )
@@ -386,7 +386,7 @@ def _cautions(aligned: Aligned, test: str, n_resamples: int, n_tests: int) -> li
         )
     if TESTS[test].resamples and n_tests / (n_resamples + 1) > 0.01:
         notes.append(
-            f"With {n_resamples:,} resamples no p value can be below {1 / (n_resamples + 1):.1g}, "
+            f"With {n_resamples:,} resamples, no p value can be below {1 / (n_resamples + 1):.1g}, "
             f"which is too coarse for {n_tests} tests. Increase `n_resamples`."
         )
     if aligned.exact:

@@ -51,10 +51,10 @@ class Dominance(tabular.Tabular):
 
     def __str__(self) -> str:
         n = self.difference.size
-        sure = (
-            f"significantly above at {self.above.size:,} and below at {self.below.size:,} of {n:,}"
+        return (
+            f"{self.verdict}: the first curve is significantly above the second at "
+            f"{self.above.size:,} and below it at {self.below.size:,} of {n:,} cut-offs"
         )
-        return f"{self.verdict}: the first curve is {sure} cut-offs"
 
     def _title(self) -> str:
         return str(self)
@@ -131,8 +131,8 @@ def dominance(
     a, b = (_ranks(name, r, depth) for name, r in (("first", first), ("second", second)))
     if a.size != b.size or a.size < 2:
         raise InputError(
-            f"`first` and `second` must hold the ranks of the same users, at least two; they have "
-            f"{a.size} and {b.size}."
+            "`first` and `second` must hold the ranks of the same users, at least two; their "
+            f"lengths are {a.size} and {b.size}."
         )
     w = np.ones(a.size) if weight is None else checks.reals("weight", weight, size=a.size, low=0.0)
     if not w.sum() > 0.0:

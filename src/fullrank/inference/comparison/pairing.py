@@ -55,7 +55,7 @@ class Pairing:
 def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pairing:
     """Match the rows of all models; where some are `plain` values of users, these have no items."""
     sizes = {name: one.n_users for name, one in names.items()}
-    shown = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
+    shown = ", ".join(f"{name}: {size:,} users" for name, size in sizes.items())
     for name, size in sizes.items():
         if size < 2:
             raise InputError(
@@ -71,11 +71,11 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
             f"`ranks` must have user ids in every model or in none; {unnamed[0]} has none. Give "
             "them as `user=`."
         )
-    users = _coded("users", {name: one.user for name, one in names.items()})
+    users = _coded("user", {name: one.user for name, one in names.items()})
     items = None
     bare = [name for name, one in names.items() if one.item is None]
     if not bare:
-        items = _coded("items", {name: one.item for name, one in names.items()})
+        items = _coded("item", {name: one.item for name, one in names.items()})
     elif len(bare) < len(names) and not plain:
         raise InputError(
             f"`ranks` must have item ids in every model or in none; {bare[0]} has none. Give them "
@@ -90,12 +90,15 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
         if shared:
             same = "users" if items is None else "users with the same targets"
             raise InputError(
-                f"`ranks` must share at least two {same}, or no users at all; {a} and {b} share "
-                f"{shared:,} users, and all models share {n_common} {same}. Compare the models "
-                "pair by pair, or set paired=False."
+                f"`ranks` must have at least two {same} in common, or no users at all; users in "
+                f"common: {shared:,} between {a} and {b}; {same} in all models: {n_common}. "
+                "Compare the models pair by pair, or set paired=False."
             )
     if paired:
-        raise InputError(f"`paired=True` must not be given: no user is in two results ({shown}).")
+        raise InputError(
+            "`paired=True` must not be given, because no user is in more than one result "
+            f"({shown})."
+        )
     return _different(
         f"The users are not paired, because no user is in more than one result ({shown})."
     )
@@ -107,9 +110,9 @@ def _unnamed(paired: bool | None, plain: bool, sizes: Mapping[str, int], shown: 
         note = "The users have no ids, so row i of every model is assumed to be the same user."
         return Pairing(paired=True, keep={}, notes=(note,))
     if paired:
-        why = "ranks are paired by user id" if not plain else f"{shown} users"
+        why = f" if their numbers differ ({shown})" if plain else ": ranks are paired by user id"
         raise InputError(
-            f"`paired=True` must not be given for users without ids: {why}. Give their ids as "
+            f"`paired=True` must not be given for users without ids{why}. Give their ids as "
             "`user=`."
         )
     note = (
@@ -127,7 +130,9 @@ def _coded(what: str, ids: Mapping[str, Array | None]) -> dict[str, Ints]:
     """The same id the same number in every result; 7 and "7" are different ids, and refused."""
     known = {name: one for name, one in ids.items() if one is not None}
     if len({one.dtype.kind in "iu" for one in known.values()}) > 1:
-        raise InputError(f"`ranks` must have ids of {what} that are all numbers or all text.")
+        raise InputError(
+            f"`ranks` must have {what} ids that are all numbers or all text; they are mixed."
+        )
     _, codes = np.unique(np.concatenate(list(known.values())), return_inverse=True)
     ends = np.cumsum([one.size for one in known.values()])[:-1]
     return dict(zip(known, np.split(codes, ends), strict=True))
@@ -165,11 +170,12 @@ def _by_name(
     if left and paired is None and n_common < _FEW and min(sizes.values()) > 2 * n_common:
         raise InputError(
             f"`paired` must be given, because the results share only {n_common} of their users "
-            f"({shown}): paired=True compares these alone, paired=False all users without pairing."
+            f"({shown}). With paired=True, only these are compared; with paired=False, all users, "
+            "without pairing."
         )
     notes: tuple[str, ...] = ()
     if left:
-        what = "users" if items is None else "pairs of user and item"
+        what = "users" if items is None else "user–item pairs"
         more = ", ".join(f"{name} has {n:,} more" for name, n in left.items())
         notes = (f"{common:,} {what} are in every result; the others are left out ({more}).",)
     return Pairing(paired=True, by_name=True, keep=keep, notes=notes)

@@ -12,6 +12,9 @@ from fullrank.inference.comparison.numbers import CORRECTIONS, decimals_of, show
 if TYPE_CHECKING:
     from fullrank.inference.comparison.result import Comparison
 
+# of tables that have a comparison, for at least one of their metrics
+BOLD = "Where one model is best by both value and P(best), it is in bold."
+
 
 def sheets(found: Comparison) -> list[Sheet]:
     """The table of the models, and for each metric that of their differences."""
@@ -59,12 +62,12 @@ def _who(found: Comparison) -> str:
 def _measured(found: Comparison) -> str:
     """What the values are: exact, estimated from samples, or metrics of the samples."""
     if any(map(is_naive, found.methods)):
-        return f"Metrics among sampled candidates of {_who(found)}."
+        return f"Metrics among sampled candidates for {_who(found)}."
     if not found.estimated_from:
-        return f"Full-catalogue metrics of {_who(found)}."
+        return f"Full-catalogue metrics for {_who(found)}."
     methods = dict.fromkeys(one for one in found.methods if one != "exact")
     return (
-        f"Full-catalogue metrics of {_who(found)}, estimated from "
+        f"Full-catalogue metrics for {_who(found)}, estimated from "
         f"{'; '.join(found.estimated_from)}. Estimator: {'; '.join(methods)}."
     )
 
@@ -87,7 +90,7 @@ def _models(found: Comparison) -> Sheet:
     caption = [
         _measured(found),
         f"SE: standard error{over}; P(best): probability that the model is the best.",
-        "The best model, by value and by P(best), is in bold." if best else "",
+        BOLD if best else "",
         significance(found) if better else "",
         *(line.replace("▲ ", "") for line in found.unresolved),
     ]
@@ -110,7 +113,7 @@ def _differences(found: Comparison, metric: str) -> Sheet:
     size = "paired: Cohen's d of the differences" if found.paired else "Cohen's d"
     test = f"{'paired' if found.paired else 'two-sample'} {found.test} test"
     caption = (
-        f"Differences between models in {metric}, first minus second, of {_who(found)}, with "
+        f"Differences between models in {metric} (first minus second) for {_who(found)}, with "
         f"{level} confidence intervals (CI), p values of the {test} and effect sizes ({size})."
     )
     head = ["difference", "estimate", f"{level} CI", "p"]

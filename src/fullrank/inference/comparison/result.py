@@ -58,7 +58,7 @@ class Leader:
         if self.named is not None:
             return None
         chance = f"{100 * self.probability:.0f} %"
-        why = f"{self.highest} has the highest value, but only a {chance} chance of being the best"
+        why = f"{self.highest} has the highest value, but its P(best) is only {chance}"
         if self.tied > 1:
             why = f"{self.tied} models share the highest value"
         elif self.highest != self.likeliest:
@@ -364,7 +364,7 @@ class Comparison(tabular.Tabular):
         metric = max(len(one.metric) for one in shown)
         lines = [f"{one.pair:<{pair}}  {one.metric:<{metric}}  {self._tail(one)}" for one in shown]
         rest = len(self.differences) - len(shown)
-        more = f"… {rest:,} more differences; `.to_frame()` lists them all"
+        more = f"… {rest:,} more; `.to_frame()` lists all differences"
         return lines + ([more] if rest else [])
 
     def _tail(self, one: Difference) -> str:

@@ -26,7 +26,7 @@ def check_seeds(ranks: Any) -> None:
         ranks, Mapping) else []  # fmt: skip
     if several:
         raise InputError(
-            f'`method` must not be "naive" for a model with several seeds; {several[0]} has them.'
+            f'`method` must not be "naive" for a model with several seeds, such as {several[0]}.'
         )
 
 
@@ -107,7 +107,7 @@ def licence(aligned: Aligned, curves: Mapping[tuple[str, str], Dominance]) -> tu
     open_ = [f"{a} and {b}" for (a, b), curve in curves.items() if curve.verdict == "undecided"]
     if open_:
         notes.append(
-            "For these pairs, the data do not show that either sampled recall curve dominates the "
-            f"other: {', '.join(open_)}."
+            "The data do not show that either sampled recall curve dominates the other: "
+            f"{'; '.join(open_)}."
         )
     return tuple(notes)

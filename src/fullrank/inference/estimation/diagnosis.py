@@ -179,7 +179,7 @@ def reasons(
     if not honest and ranks > BLIND and (rough or top):
         place = "the cut-off is in the blind spot; " if top and metric.k is not None else ""
         why.append(
-            f"{place}the estimate depends on its starting values by more than its standard error "
+            f"{place}the estimate depends on its starting values more than its standard error "
             "shows."
         )
     return why

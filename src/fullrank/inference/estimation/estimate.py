@@ -14,7 +14,7 @@ from fullrank._lib.tabular import takes_several
 from fullrank.designs import Design, RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.anchors import anchored
-from fullrank.estimators.methods import Chosen, Named, choose, point
+from fullrank.estimators.methods import METHODS, Chosen, Named, choose, point
 from fullrank.inference.estimation.diagnosis import diagnose
 from fullrank.inference.estimation.exact import estimate_exact
 from fullrank.inference.estimation.influence import complete
@@ -148,8 +148,9 @@ def estimate(
     chosen = choose(method, taken, settings)
     if anchor is not None:
         if not chosen.method.borrows:
+            able = ", ".join(name for name, one in METHODS.items() if one.borrows)
             raise InputError(
-                f"`anchor` must not be given to {chosen.name}; only smoothed takes one."
+                f"`anchor` must not be given to {chosen.name}. Methods that take one: {able}."
             )
         taken = anchored(taken, anchor)
         chosen = choose(method, taken, settings)

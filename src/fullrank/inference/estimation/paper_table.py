@@ -73,7 +73,7 @@ def _measured(models: Mapping[str, Estimate]) -> list[str]:
     levels = _levels(models.values())
     if levels:
         people = dict.fromkeys(OF[one.interval_for] for one in models.values())
-        at = f" at {' or '.join(levels)}, which differs between models" if len(levels) > 1 else ""
+        at = f" at {' or '.join(levels)}, depending on the model" if len(levels) > 1 else ""
         lines.append(f"{_interval(levels)}: confidence interval for {' or '.join(people)}{at}.")
     return lines
 
@@ -89,7 +89,7 @@ def _marks(ones: Collection[Estimate]) -> str:
     )
     doubted = _DOUBTED if all(parse(metric).k for metric in blind) else _AT_THE_TOP
     said = [doubted] if blind else []
-    said += [f"intervals that may be unreliable: {' '.join(why)}"] if why else []
+    said += [f"values with a warning: {' '.join(why)}"] if why else []
     return f"▲ marks {', and '.join(said)}".removesuffix(".") + "." if said else ""
 
 

@@ -98,7 +98,7 @@ class Estimate(tabular.Tabular):
             raise InputError("`bounds` must not be given for exact ranks, which need none.")
         if self.seeds:
             raise InputError(
-                "`bounds` must not be given for several seeds, because they hold for one seed."
+                "`bounds` must not be given for several seeds, because bounds hold for one seed."
             )
         level = 0.95 if self.confidence_level is None else self.confidence_level
         found = bounds(

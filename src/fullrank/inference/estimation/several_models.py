@@ -51,9 +51,9 @@ class Estimates(tabular.ByModel[Estimate]):
         for name, one in models.items():
             if isinstance(one, Estimates):
                 raise InputError(
-                    f"`ranks` must hold one model for each name; {checks.printable(name)} is a "
-                    f"table of {len(one)}: {checks.printable(', '.join(one))}. Give the table "
-                    "by itself, or its rows for one model."
+                    f"`ranks` must hold one model under each name; {checks.printable(name)} is a "
+                    f"table of {len(one)}: {checks.printable(', '.join(one))}. Give only the "
+                    "table, or only its rows for one model."
                 )
         assumed = dict.fromkeys(note for one in models.values() for note in one.diagnosis.assumed)
         return cls(models, tuple(assumed))

@@ -114,8 +114,8 @@ def user_means(
     found = pseudo_values(ranks, metrics)
     if users is not None and not _ids.same(found.user, np.unique(users.user)):
         raise InputError(
-            f"`users` must be the {len(found.weight):,} users that were ranked; it holds "
-            f"{users.user_rows.size:,} users, and not all of them are the same."
+            f"`users` must be the {len(found.weight):,} users that were ranked; the "
+            f"{users.user_rows.size:,} users that it holds differ from these."
         )
     means = {}
     for name, values in zip(found.metrics, found.values.T, strict=True):

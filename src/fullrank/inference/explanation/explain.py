@@ -77,7 +77,7 @@ def explain(
         drawn = Design.of(design)
         if drawn.adaptive or len(drawn.rounds(items).sizes) > 1:
             raise InputError(
-                "`design` must have one sample size without ranks, such as sampled:100, not "
+                "`design` must have one sample size if there are no ranks, as in sampled:100, not "
                 f"{drawn}."
             )
         n = checks.integer("sample_size", drawn.size_for(items), low=2)
@@ -108,13 +108,13 @@ def _one_size(sample: RankSample) -> tuple[int, int]:
     if sample.design.adaptive or sizes.size != 1:
         have = f"these have {sizes[0]:,} to {sizes[-1]:,}"
         if sizes.size == 1:
-            have = f"the design of these, {sample.design}, is adaptive"
+            have = f"their design, {sample.design}, is adaptive"
         raise InputError(
             f"`ranks` must have the same number of candidates for every target; {have}."
         )
     if sample.n_items is None:
         raise InputError(
-            "`ranks` must have one catalogue for all users; these have catalogues of their own."
+            "`ranks` must have one catalogue for all users; these users have their own."
         )
     return int(sizes[0]), sample.n_items
 

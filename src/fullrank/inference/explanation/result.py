@@ -140,8 +140,8 @@ class Explanation(tabular.Tabular):
     def _advice(self) -> list[str]:
         n, ranks = self.sample_size, round(self.resolution)
         if ranks <= 1:
-            return [f"Rank 1 of {n:,} is rank 1 of the catalogue."]
-        lines = [f"A sample of {n:,} hardly distinguishes about the first {ranks:,} ranks."]
+            return [f"Rank 1 among {n:,} candidates is rank 1 in the catalogue."]
+        lines = [f"A sample of {n:,} hardly distinguishes ranks 1 to about {ranks:,}."]
         if n == 2:
             lines.append(
                 "With one sampled item, every metric is a linear function of AUC, or constant."

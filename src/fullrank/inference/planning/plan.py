@@ -53,7 +53,7 @@ def plan(
     ----------
     metric : a name such as ``"ndcg@10"``
     n_items : number of items that candidates are drawn from, including the target: the catalogue
-        or, if training items are never drawn, the catalogue less these; a pilot has its own
+        or, if training items are never drawn, the catalogue without them; a pilot has its own
     n_users : number of available test users; default: no limit, or those of the pilot with
         ``interval_for="users"``
     pilot : a RankSample, from which P(R) is estimated; two samples of the same users under two
@@ -172,7 +172,7 @@ def _goal(
     if margin is not None:
         width = _margin(margin, value)
         around = f"± {width:.2g} ({100 * width / value:.3g} % of the metric)"
-        says = f"goal: a {100 * level:g} % interval of {around} for {whom}"
+        says = f"goal: {100 * level:g} % interval of {around} for {whom}"
         return _Goal(says, level, margin=width)
     if budget is not None:
         spend = checks.real("budget", budget, low=1.0)
@@ -205,7 +205,7 @@ def _margin(margin: float | str, value: float) -> float:
             share = -1.0
         if not text.endswith("%") or not 0.0 < share < np.inf:
             raise InputError(
-                f'`margin` must be a number or a percentage such as "2%", not {margin!r}.'
+                f'`margin` must be a positive number or percentage such as "2%", not {margin!r}.'
             )
         return share / 100.0 * value
     return checks.positive("margin", margin)
@@ -221,7 +221,7 @@ def _pair(pilot: Any, metric: Metric) -> tuple[float, float]:
     _, one, two = np.intersect1d(first.user, second.user, return_indices=True)
     if one.size < _LEAST:
         raise InputError(
-            f"`pilot` must have at least {_LEAST} users in both samples, not {one.size}."
+            f"`pilot` must have at least {_LEAST} users that are in both samples, not {one.size}."
         )
     together = float(np.corrcoef(first.values[one, 0], second.values[two, 0])[0, 1])
     return float(first.estimate[0] - second.estimate[0]), together
@@ -235,7 +235,7 @@ def _truth(
 ) -> RankDistribution:
     """P(R) of the pilot (of two, the first), or assumed."""
     if (pilot is None) == (shape is None):
-        raise InputError("`pilot` or `shape` must be given: exactly one of the two.")
+        raise InputError("Exactly one of `pilot` and `shape` must be given.")
     if shape is not None:
         if n_items is None:
             raise InputError("`n_items` must be given with `shape`.")
@@ -251,7 +251,10 @@ def _truth(
     if isinstance(pilot, list | tuple) and len(pilot) == 2:
         samples = pilot
     if not all(isinstance(one, RankSample | ExactRanks) for one in samples):
-        raise InputError("`pilot` must be a RankSample or ExactRanks, or two of them.")
+        kinds = " and ".join(type(one).__name__ for one in samples)
+        raise InputError(
+            f"`pilot` must be a RankSample or ExactRanks, or two of them, not {kinds}."
+        )
     for one in samples:
         if isinstance(one, ExactRanks):
             one.check_all_known("pilot", "for a plan")

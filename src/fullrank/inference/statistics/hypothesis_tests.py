@@ -239,9 +239,13 @@ def paired_test(
         raise InputError("`weight` must have a positive sum; all are 0.")
     d, weights = d[weights > 0.0], weights[weights > 0.0]
     if len(d) < 2:
-        raise InputError("`weight` must be above 0 for at least two users; it is for one.")
+        raise InputError(
+            "`weight` must be above 0 for at least two users; only one has such a weight."
+        )
     if not TESTS[test].weighted and (weights != weights[0]).any():
-        raise InputError(f'`weight` must be equal for test="{test}", which counts users.')
+        raise InputError(
+            f'`weight` must be the same for all users with test="{test}", which counts users.'
+        )
     return run_paired(
         d,
         weights,
@@ -298,7 +302,7 @@ def _columns(differences: ArrayLike) -> Floats:
     d = d[:, None] if d.ndim == 1 else d
     if d.ndim != 2 or d.shape[0] < 2 or d.shape[1] == 0:
         raise InputError(
-            "`differences` must have at least two users, one row each; its shape is "
+            "`differences` must have at least two rows, one for each user; its shape is "
             f"{np.shape(differences)}."
         )
     for column in d.T:
@@ -373,6 +377,6 @@ def corrected(p_values: ArrayLike, correction: str | None) -> Floats:
 def _p_values(p_values: ArrayLike) -> Floats:
     p = checks.reals("p_values", p_values)
     if p.size == 0:
-        raise InputError("`p_values` must hold at least one; it is empty.")
+        raise InputError("`p_values` must hold at least one p value; it is empty.")
     checks.reject("p_values", p, (p < 0.0) | (p > 1.0), "lie in 0..1")
     return p

@@ -72,8 +72,8 @@ class SampleMean(tabular.OneRow):
         )
         if self.few_hits and self.uncertainty in ("t", "normal"):
             text += (
-                f"; only {self.n_hits} users have a value above 0, so the interval may be too "
-                "narrow"
+                f"; the number of users with a value above 0 is only {self.n_hits}, so the "
+                "interval may be too narrow"
             )
         return text
 
@@ -154,7 +154,9 @@ def mean_interval(
         parts, n_strata, known = _from_strata(x, strata, weight, population)
     else:
         if isinstance(population, Mapping):
-            raise InputError("`population` must be a number where there are no `strata`.")
+            raise InputError(
+                "`population` must be a number, not a mapping, if there are no `strata`."
+            )
         if population is not None:
             known = checks.integer("population", population, low=x.size)
         parts = _simple(x, _weights(weight, x.size), known, uncertainty == "wilson")
@@ -233,8 +235,8 @@ def _from_strata(
         extra = [name for name in population if name not in names]
         if missing or extra:
             raise InputError(
-                f"`population` must have a number for each stratum, {', '.join(map(str, names))}, "
-                f"not for {', '.join(map(str, population))}."
+                f"`population` must have a number for each stratum ({', '.join(map(str, names))}) "
+                f"and no other; it has numbers for {', '.join(map(str, population)) or 'none'}."
             )
         drawn = np.bincount(stratum)
         sizes = np.array(

@@ -106,7 +106,7 @@ def users_needed(
     margin = checks.positive("margin", margin)
     proportion = checks.real("proportion", proportion, low=0.0, high=1.0)
     if spread is None and proportion in (0.0, 1.0):
-        raise InputError(f"`proportion` must lie between 0 and 1, not {proportion:g}.")
+        raise InputError(f"`proportion` must be above 0 and below 1, not {proportion:g}.")
     if checks.flag("relative", relative):
         if proportion == 0.0:
             raise InputError(

@@ -121,7 +121,7 @@ def welch(
         df, statistic = sum(dfs), 0.0
     else:
         raise InputError(
-            "`sd` must be above 0 for at least one model: without variance no difference can be "
+            "`first_sd` or `second_sd` must be above 0: without variance no difference can be "
             "tested."
         )
     half = float(quantile(confidence_level, df)) * error

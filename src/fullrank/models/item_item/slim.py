@@ -126,9 +126,10 @@ def _columns(model: SLIM, data: Interactions) -> csr_array[Any]:
     far = violation > model.tolerance
     if far.any():
         warnings.warn(
-            f"{np.count_nonzero(far)} of {n_items} columns stopped after {model.max_iterations} "
-            f"sweeps, up to {violation.max():.1g} of an item's users from the optimum, and are "
-            "returned as they are. Increase `max_iterations` or `regularization`.",
+            f"{np.count_nonzero(far)} of {n_items} columns did not converge in "
+            f"{model.max_iterations} sweeps: they violate their optimality conditions by up to "
+            f"{violation.max():.1g} times an item's number of users, and are returned as they "
+            "are. Increase `max_iterations` or `regularization`.",
             FullrankWarning,
             stacklevel=3,
         )

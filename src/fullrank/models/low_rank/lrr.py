@@ -62,7 +62,7 @@ class LRR(SpectralModel):
             if each.size != self.n_factors:
                 raise InputError(
                     f"`regularization` must be one number or one for each of {self.n_factors} "
-                    f"factors, not {each.size}."
+                    f"factors, not {each.size} numbers."
                 )
             self.regularization = each.tolist()
 

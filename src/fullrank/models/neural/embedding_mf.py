@@ -166,7 +166,7 @@ class EmbeddingMF(NeuralModel):
                 continue
             if name not in takes:
                 raise InputError(
-                    f"`{name}` must be None for the loss {self.loss!r}, which has "
+                    f"`{name}` must be None for the loss {self.loss!r}, which takes "
                     f"{' and '.join(takes) or 'no settings'}; it is {checks.shown(value)}."
                 )
             found[name] = loss.checked(name, value)

@@ -83,7 +83,7 @@ class Checkpoint:
             ours, theirs = self.identity.get(name), found.get(name)
             if ours != theirs:
                 raise InputError(
-                    f"`checkpoint` must belong to the same run; in {printable(source)} {name} is "
+                    f"`checkpoint` must belong to the same run; in {printable(source)}, {name} is "
                     f"{_short(theirs)}, not {_short(ours)}. Delete the file, or name another."
                 )
 

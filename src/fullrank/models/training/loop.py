@@ -148,8 +148,8 @@ def _mean(total: Any, run: Run, n_rows: int) -> float:
     mean = float(total) / n_rows
     if not np.isfinite(mean):
         raise DivergedError(
-            f"`learning_rate` must keep the loss finite; at {run.rate:g} it became {mean} in epoch "
-            f"{run.epoch + 1}. Try a smaller one."
+            f"`learning_rate` must keep the loss finite; at {run.rate:g}, it became {mean} in "
+            f"epoch {run.epoch + 1}. Try a smaller learning rate."
         )
     return mean
 
@@ -160,8 +160,8 @@ def _check_finite(adam: Adam, run: Run) -> None:
     # a sum takes no memory; a finite one has finite parts
     if not all(bool(one.sum().isfinite() or one.isfinite().all()) for one in tensors):
         raise DivergedError(
-            f"`learning_rate` must keep the parameters finite; at {run.rate:g} they are not "
-            f"after epoch {run.epoch + 1}. Try a smaller one."
+            f"`learning_rate` must keep the parameters finite; at {run.rate:g}, they were not "
+            f"after epoch {run.epoch + 1}. Try a smaller learning rate."
         )
 
 

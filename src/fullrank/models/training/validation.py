@@ -79,10 +79,11 @@ def validation(
     to_score_from(valid, data.item_ids, "valid")
     if not np.array_equal(valid.user_ids, known.user_ids):
         whose = "`interactions`" if history is None else "`valid_history`"
-        raise InputError(
-            f"`valid` must have the users of {whose}, in the same order; it has {valid.n_users}, "
-            f"not {known.n_users}. For a strong split, give `valid_history` as well."
-        )
+        hint = " For a strong split, give `valid_history` as well." if history is None else ""
+        got = "their order or ids differ"
+        if valid.n_users != known.n_users:
+            got = f"it has {valid.n_users} users, not {known.n_users}"
+        raise InputError(f"`valid` must have the users of {whose}, in the same order; {got}.{hint}")
     if not valid.n_interactions:
         raise InputError("`valid` must hold at least one interaction; it is empty.")
     return Validation(
@@ -98,5 +99,5 @@ def only_learned_users(history: Interactions | None) -> None:
     """Raise if users must be scored from a history, for models that have vectors of users."""
     if history is not None:
         raise InputError(
-            "`valid_history` must be None for a model that has vectors for its training users only."
+            "`valid_history` must be None for a model that has vectors only for its training users."
         )

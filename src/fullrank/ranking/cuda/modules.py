@@ -69,6 +69,6 @@ def refuse_elsewhere(places: Collection[Any], device: Any) -> None:
     """Refuse a device other than where a module is."""
     for place in {*places} - {device}:
         raise InputError(
-            f'`device` must be where the module is, "{place}", not "{device}"; move the module '
-            f'there: module.to("{device}").'
+            f'`device` must be "{place}", where the module is, not "{device}". To use '
+            f'"{device}", move the module there: module.to("{device}").'
         )

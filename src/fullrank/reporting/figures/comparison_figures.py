@@ -39,9 +39,10 @@ def comparison_figures(comparison: Comparison, names: Sequence[str]) -> list[Fig
 def _leads(comparison: Comparison, names: Sequence[str]) -> Figure:
     metric, first = comparison.metrics[0], first_of(comparison, comparison.metrics[0])
     others = rivals_of(comparison, metric, first)[::-1]
-    whom = (
-        "each other model" if len(others) == len(names) - 1 else f"the baseline {names[others[0]]}"
-    )
+    alone = len(others) == 1
+    whom = names[others[0]] if alone else "each other model"
+    if alone and len(names) > 2:
+        whom = f"the baseline {whom}"
     series, rows = [], []
     level = f"{100 * comparison.confidence_level:g} %"
     for at, i in enumerate(others):  # drawn from below: the closest rival on top
@@ -68,15 +69,16 @@ def _leads(comparison: Comparison, names: Sequence[str]) -> Figure:
         name="differences",
         section="comparison",
         title=f"Lead of {names[first]} in {metric}",
-        reading=f"Points: how far {names[first]} is ahead of {whom}. Lines: {level} CIs. A "
-        f"lead whose interval includes zero could be due to chance.{_uncorrected(comparison)}",
-        alternative=f"Points with intervals: the lead of {names[first]} in {metric} is "
-        f"{among(told)}.",
+        reading=f"{'Point' if alone else 'Points'}: how far {names[first]} is ahead of {whom}. "
+        f"{f'Line: {level} CI' if alone else f'Lines: {level} CIs'}. A lead whose interval "
+        f"includes zero could be due to chance.{_uncorrected(comparison)}",
+        alternative=f"{'Point with its interval' if alone else 'Points with intervals'}: the lead "
+        f"of {names[first]} in {metric} is {among(told)}.",
         x=Axis(title=f"lead in {metric}", zero=True),
         y=Axis(title="", labels=tuple(f"over {names[i]}" for i in others)),
         beside=(f"lead ({level} CI)",),
         series=tuple(series),
-        head=("over", "lead", "low", "high", "p, corrected"),
+        head=("over", "lead", "low", "high", "p, corrected" if comparison.corrects else "p"),
         rows=tuple(reversed(rows)),
     )
 
@@ -95,7 +97,7 @@ def _chances(comparison: Comparison, names: Sequence[str]) -> Figure:
     order = sorted(range(len(names)), key=lambda i: -comparison.estimate[i, 0])
     at = [comparison.metrics.index(metric) for metric in metrics]
     best = [
-        f"{metric}: {names[comparison.models.index(one.likeliest)]} {percent(one.probability)}"
+        f"{names[comparison.models.index(one.likeliest)]} by {metric} ({percent(one.probability)})"
         for metric in comparison.metrics
         for one in [comparison.leader(metric)]
     ]
@@ -103,7 +105,7 @@ def _chances(comparison: Comparison, names: Sequence[str]) -> Figure:
         name="winner",
         section="comparison",
         title="Probability of being the best",
-        reading="Each bar sums to 100 %. The probabilities are for the population of users.",
+        reading="The probabilities in a bar sum to 100 % and are for the population of users.",
         alternative=f"Stacked bars. Most likely the best: {'; '.join(best)}.",
         x=Axis(title="probability", low=0.0, high=1.005, percent=True),
         y=Axis(title="", labels=tuple(metrics)),
@@ -132,8 +134,9 @@ def _chances_of_many(comparison: Comparison, names: Sequence[str]) -> Figure:
         name="winner",
         section="comparison",
         title=f"Probability of being the best by {metric}",
-        reading="The bars sum to 100 %. The probabilities are for the population of users.",
-        alternative=f"Bars. Most likely the best: {names[first]} {percent(float(chance[first]))}.",
+        reading="The probabilities sum to 100 % and are for the population of users.",
+        alternative=f"Bars. Most likely the best: {names[first]} "
+        f"({percent(float(chance[first]))}).",
         x=Axis(title="probability", low=0.0, high=1.05 * float(chance[first]), percent=True),
         y=Axis(title="", labels=tuple(names[i] for i in order)),
         series=tuple(

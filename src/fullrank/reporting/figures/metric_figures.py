@@ -61,23 +61,25 @@ def _figure(
         if models[i].sampled and one.exact is not None:
             known.append((at, one.exact))
     ci = f"{100 * level:g} % CI" if any(one.low != (None,) for one in series) else ""
-    exact = " Vertical strokes: exact values, which are known here." if known else ""
+    alone, exact = len(models) == 1, ""
+    if known:
+        exact = " Vertical strokes: exact values, which are known here."
+    if len(known) == 1:
+        exact = " Vertical stroke: the exact value, which is known here."
     told_in_words = [f"{models[i].name} {series[at].beside[0]}" for at, i in enumerate(order)]
     lines, with_ci = (f" Lines: {ci}s.", f" with {ci}s") if ci else ("", "")
-    whole, little = all(not model.sampled for model in models), ""
-    if any(one.marked for one in values):
-        what = (
-            "the interval may be unreliable"
-            if whole
-            else "the sample says little about the estimate"
-        )
-        little = f" ▲: {what} (see the table of metrics)."
+    if ci and alone:
+        lines, with_ci = f" Line: {ci}.", f" with {ci}"
+    kinds = dict.fromkeys("estimate" if one.sampled else "exact value" for one in models)
+    points = "Point" if alone else "Points"
+    shown = f"the {next(iter(kinds))}" if alone else " and ".join(f"{one}s" for one in kinds)
+    little = _marked(models, metric, "interval" if ci else "value")
     found = Figure(
         name="metrics" if place == 0 else f"metrics-{place + 1}",
         section="answer" if place == 0 else "metrics",
         title=f"{metric} on the full catalogue",
-        reading=f"Points: {'exact values' if whole else 'estimates'}.{lines}{exact}{little}",
-        alternative=f"Points{with_ci} of {metric}: {among(told_in_words[::-1])}.",
+        reading=f"{points}: {shown}.{lines}{exact}{little}",
+        alternative=f"{points}{with_ci} of {metric}: {among(told_in_words[::-1])}.",
         x=Axis(title=metric),
         y=Axis(title="", labels=tuple(models[i].name for i in order)),
         series=(
@@ -113,6 +115,17 @@ def _figure(
         ),
     )
     return without_gaps(found)
+
+
+def _marked(models: Sequence[Measurement], metric: str, unsure: str) -> str:
+    """What ▲ says of the values that have it; nothing where none has."""
+    marked = [model for model in models if model.values[metric].marked]
+    little = [
+        model.estimate is not None and model.estimate.diagnosis.marks(metric) for model in marked
+    ]
+    said = ["the sample says little about the estimate"] if any(little) else []
+    said += [f"the {unsure} may be unreliable"] if not all(little) else []
+    return f" ▲: {' or '.join(said)} (see the table of metrics)." if said else ""
 
 
 def _chances(comparison: Comparison | None, metric: str) -> list[float]:

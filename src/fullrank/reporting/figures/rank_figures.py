@@ -31,7 +31,7 @@ def rank_figure(models: Sequence[Measurement], order: Sequence[int], metric: str
 
     `order` has the rows of the models, the best at the metric first.
     """
-    series, black = [], []
+    series, black, drawn = [], [], []
     columns: list[tuple[str, RankDistribution]] = []
     first = _first(order)
     many = len(models) > 2  # black outlines that nobody can tell apart
@@ -42,6 +42,7 @@ def rank_figure(models: Sequence[Measurement], order: Sequence[int], metric: str
             continue
         outline = _outline(found, model.name, place, model.name)
         series.append(replace(outline, hidden=place not in first))
+        drawn.append(place)
         columns.append((model.name, found))
         known = distribution_of(model.exact) if model.sampled else None
         if known is not None:
@@ -55,16 +56,18 @@ def rank_figure(models: Sequence[Measurement], order: Sequence[int], metric: str
     shares = [_shares(found, edges) for _, found in columns]
     middles = [f"{name} {int(found.quantile(0.5)):,}" for name, found in columns]
     exact = " Dotted: exact ranks." if black and not many else ""
+    estimated = all(models[place].sampled for place in drawn)
     live = ['Click "exact ranks" to show them as dotted lines.'] if black and many else []
     return Figure(
         name="ranks",
         section="ranks",
-        title="Distribution of true ranks",
-        reading="The share of held-out items at rank 1, 2–3, 4–7, 8–15 and so on. Each bin is "
-        "twice as wide as the one before (the last is drawn as if it were). Further left is better."
+        title="Estimated distribution of ranks" if estimated else "Distribution of ranks",
+        reading=f"The {'estimated ' if estimated else ''}share of held-out items at rank 1, 2–3, "
+        "4–7, 8–15 and so on. Each bin covers twice as many ranks as the one before; the last is "
+        "scaled to that width. The further left, the better."
         f"{exact}{_shown(order, first, metric)}",
         live=" ".join(_press(order, first) + live),
-        alternative=f"Outlines of histograms of ranks. Median ranks: {among(middles)}.",
+        alternative=f"Outlines of histograms of ranks. Median ranks: {'; '.join(middles)}.",
         x=Axis(title="rank in the full catalogue (log scale)", log=True, low=1, high=items),
         y=Axis(title="share of held-out items", low=0.0, percent=True),
         series=(*series, *black),
@@ -135,11 +138,11 @@ def blind_figure(models: Sequence[Measurement], order: Sequence[int], metric: st
         name="blind-spot",
         section="blind",
         title="Bounds without assumptions",
-        reading=f"Whiskers: every recall@K consistent with the sample, jointly at {100 * level:g} "
-        f"%, with no assumption about the ranks. Points: estimates.{exact} {seen}"
+        reading=f"Lines: bounds on recall@K, which hold jointly at a confidence level of "
+        f"{100 * level:g} %, with no assumption about the ranks. Points: estimates.{exact} {seen}"
         f"{_shown(order, first, metric)}",
         live=" ".join(_press(order, first)),
-        alternative=f"Whiskers: bounds on recall at several K. {seen}",
+        alternative=f"Lines: bounds on recall at several K. {seen}",
         x=Axis(title="cut-off K (log scale)", log=True, low=0.8, high=_end(bounded)),
         y=Axis(title="recall@K", low=-0.01, high=_top(bounded)),
         series=(*series, *black),
@@ -195,10 +198,10 @@ def efficiency_figure(models: Sequence[Measurement], order: Sequence[int]) -> Fi
         "A target is settled once no more are drawn for it. Where the curve rises, settling "
         "one more target costs more items.",
         alternative=f"Lines of cost against sample size. At the last level: {among(last)}.",
-        x=Axis(title="share of the items drawn (log scale)", log=True, percent=True),
-        y=Axis(title="items for each target", log=True),
+        x=Axis(title="share of items drawn (log scale)", log=True, percent=True),
+        y=Axis(title="items per settled target (log scale)", log=True),
         series=tuple(series),
-        head=("model", "level", "share of items", "reached", "settled", "items for each"),
+        head=("model", "level", "share of items", "reached", "settled", "items per settled target"),
         rows=tuple(rows),
     )
 

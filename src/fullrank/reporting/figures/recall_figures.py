@@ -75,7 +75,8 @@ def _together(
     black = " Dotted: exact recall, which is known here." if known and not many else ""
     live = ["Hover over another name to see its interval."] if band and not all_bands else []
     if known and many:
-        live.append('Click "exact ranks" to show the exact recall as a dotted line.')
+        what = "dotted lines" if len(known) > 1 else "a dotted line"
+        live.append(f'Click "exact ranks" to show the exact recall as {what}.')
     at = max((k for k, _ in models[0].curve if k <= largest), default=1)
     shown = [f"{model.name} {number(_at(model, at).estimate, 3)}" for model in models]
     return Figure(
@@ -112,7 +113,7 @@ def _alone(model: Measurement, place: int, name: str, title: str) -> Figure:
         x=Axis(title=_K, log=True, low=1, high=1.02 * model.reach),
         y=Axis(title="recall@K", low=0.0, high=1.0),
         series=curves,
-        head=("K", "naive", "estimate", "low", "high", "exact"),
+        head=("K", "naive", "estimate" if model.sampled else "recall", "low", "high", "exact"),
         rows=tuple(
             (f"{k:,}", number(_naive_at(model, k, one)), *map(number, _line(one)))
             for k, one in model.curve
@@ -128,7 +129,9 @@ def _says(model: Measurement) -> str:
     if any(series.colour == NAIVE for series in _curves(model, 0)):
         parts.append("Grey: recall among the sampled candidates, which is not recall@K.")
     if model.mapped:
-        parts.append("Dashed: the same values, each k moved to its corresponding K.")
+        parts.append(
+            "Dashed: the same values, with each sampled cut-off moved to the K it corresponds to."
+        )
     parts.append(f"Solid: the estimate{' with its interval' if _bounded(model) else ''}.")
     if model.exact:
         parts.append("Dotted: exact.")

@@ -55,7 +55,8 @@ def _told(one: Series, figure: Figure) -> list[str]:
     if figure.name == "efficiency":
         pairs = zip(one.x, one.y, strict=True)
         return [
-            f"{100 * (x or 0.0):.1f} % of the items: {y or 0.0:,.0f} for each" for x, y in pairs
+            f"{100 * (x or 0.0):.1f} % of the items: {y or 0.0:,.0f} per settled target"
+            for x, y in pairs
         ]
     return [
         f"K = {x or 0.0:,.0f}: {_plain(y)}{tail}"

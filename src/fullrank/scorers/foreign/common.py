@@ -32,7 +32,7 @@ def derives(model: Any, library: str, name: str) -> bool:
 def unfitted(model: Any, library: str, method: str = "fit") -> NotFittedError:
     """Return the error for a model that is not fitted."""
     return NotFittedError(
-        f"`scorer` must be fitted; this {type(model).__name__} of {library} is not: call its "
+        f"`scorer` must be fitted; this {type(model).__name__} from {library} is not. Call its "
         f"`{method}` first."
     )
 
@@ -149,7 +149,7 @@ def vectors(name: str, value: Any, model: Any, library: str) -> Array:
     array = np.asarray(value)
     if array.ndim != 2 or array.dtype.kind != "f":
         raise InputError(
-            f"`scorer` must have a matrix of numbers as {name}; that of this "
-            f"{type(model).__name__} of {library} is {array.dtype} of shape {array.shape}."
+            f"`scorer` must have a matrix of floating-point numbers as {name}; this "
+            f"{type(model).__name__} from {library} has {array.dtype} of shape {array.shape}."
         )
     return array

@@ -69,8 +69,8 @@ def _check_user_scores(model: Any) -> None:
     ]
     if needed:
         raise InputError(
-            f"`scorer` must score users by row number alone; {type(model).__name__} of Cornac "
-            f"also needs {needed[0]}. Give a function: "
+            f"`scorer` must score users by row number alone; {type(model).__name__} from Cornac "
+            f"also needs {needed[0]}. Give a function instead: "
             "fullrank.scorers.CallableScorer(f, n_items=…)."
         )
 

@@ -22,12 +22,12 @@ def scorer_of(model: Any, n_users: int | None = None) -> Any:
         return scorer_of(held, n_users)
     if hasattr(model, "similarity"):
         raise InputError(
-            f"`scorer` must come with the users' histories, which a {type(model).__name__} of "
-            "implicit does not keep: use fr.ItemItemScorer(train, model.similarity)."
+            f"`scorer` must come with the users' histories, which a {type(model).__name__} from "
+            "implicit does not store: use fr.ItemItemScorer(train, model.similarity)."
         )
     if not hasattr(model, "user_factors"):
         raise InputError(
-            f"`scorer` must be a factor model of implicit; {type(model).__name__} has no "
+            f"`scorer` must be a factor model from implicit; {type(model).__name__} has no "
             "user_factors. Wrap it in a function: fullrank.scorers.CallableScorer(f, n_items=…)."
         )
     if model.user_factors is None or model.item_factors is None:

@@ -75,7 +75,7 @@ def _of_pipeline(pipeline: Any, n_users: int | None) -> Any:
     component = None if node is None else pipeline.component("scorer")
     if component is None:
         raise InputError(
-            "`scorer` must be a pipeline with a component `scorer`; this one of LensKit has "
+            "`scorer` must be a pipeline with a component `scorer`; this LensKit pipeline has "
             f"{', '.join(pipeline.component_names()) or 'none'}."
         )
     items = _vocabulary(component, "item")
@@ -117,8 +117,8 @@ def _of_component(component: Any, n_users: int | None) -> Any:
 
 def _needs_pipeline(component: Any) -> InputError:
     return InputError(
-        f"`scorer` must be the trained pipeline that holds this {type(component).__name__} of "
-        "LensKit, because it scores users from their histories, which the pipeline looks up."
+        "`scorer` must be the trained LensKit pipeline that contains this "
+        f"{type(component).__name__}, which scores users from histories that the pipeline looks up."
     )
 
 
@@ -129,8 +129,9 @@ def _for_all(component: Any, items: Any, n_users: int | None) -> ItemScorer:
         raise _needs_pipeline(component)
     if n_users is None:
         raise InputError(
-            f"`scorer` must be the trained pipeline that holds this {type(component).__name__} of "
-            "LensKit, or come with its users: fr.as_scorer(model, user_ids=train.user_ids)."
+            "`scorer` must be the trained LensKit pipeline that contains this "
+            f"{type(component).__name__}, or come with its user ids: "
+            "fr.as_scorer(model, user_ids=train.user_ids)."
         )
     return ItemScorer(values, n_users=n_users, item_ids=items.ids())
 

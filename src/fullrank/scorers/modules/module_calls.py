@@ -71,9 +71,8 @@ def check_forward(module: Any) -> None:
     name = getattr(getattr(own, "forward", None), "__qualname__", "")
     if name in ("_forward_unimplemented", "LightningModule.forward"):
         raise InputError(
-            f"`module` must have a `forward` method, but {type(own).__name__} has none; give "
-            "the function "
-            "that returns (batch, n_items) scores: BlockScorer(model.predict, inputs=…)."
+            f"`module` must have a `forward` method; {type(own).__name__} has none. Give the "
+            "function that returns (batch, n_items) scores: BlockScorer(model.predict, inputs=…)."
         )
 
 

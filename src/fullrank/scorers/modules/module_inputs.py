@@ -32,9 +32,9 @@ def checked(inputs: Any, n_users: int | None) -> tuple[Any, int | None]:
         raise InputError(
             "`inputs` must have a row for each user"
             + (
-                f" in all of its parts, which have {has}."
+                f" in every part; its parts have {has}."
                 if n_users is None
-                else f", {n_users:,}, not {has}."
+                else f", {n_users:,} in all, not {has}."
             )
         )
     return found, sizes[0]

@@ -53,8 +53,8 @@ def block_scores(
     if not chosen:
         wanted = "n_items" if width is None else f"{width:,}"
         raise InputError(
-            f"`module` must return a row of scores for each user, ({n_users}, {wanted}); {said} "
-            f"returned {_said(torch, output)}. {_hint(torch, output, hint)}"
+            f"`module` must return a row of scores for each user, shape ({n_users}, {wanted}); "
+            f"{said} returned {_said(torch, output)}. {_hint(torch, output, hint)}"
         )
     scores = chosen[0].detach()
     return _precise(torch, scores if scores.ndim == 2 else _at(torch, scores, position))
@@ -76,7 +76,7 @@ def _at(torch: Any, scores: Any, position: Any) -> Any:
     bad = (places < -length) | (places >= length)
     if bad.any():
         raise InputError(
-            f"`position` must lie in {-length}..{length - 1}, because `module` returns scores of "
+            f"`position` must lie in {-length}..{length - 1}, because `module` returns scores for "
             f"{length} positions; it is {int(places[bad][0])}."
         )
     if (places == places[0]).all():

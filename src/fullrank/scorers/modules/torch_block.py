@@ -262,7 +262,7 @@ class _Network:
         if bad.any() or np.unique(own % width).size < own.size:
             raise InputError(
                 f"`padding_item` must name some of the {width:,} columns that `module` returns, "
-                f"each once, not {checks.shown(list(self.padding))}."
+                f"each at most once, not {checks.shown(list(self.padding))}."
             )
         return np.delete(np.arange(width), own)
 
@@ -290,16 +290,16 @@ class _Network:
         modules = calls.modules_in(self.module)
         device, kind = calls.place_of(modules), calls.kind_of(torch, modules)
         name = calls.name_of(self.module)
-        said = f"{name}(users)" if self.inputs is None else f"{name} of its `inputs`"
+        said = f"{name}(users)" if self.inputs is None else f"{name} on its `inputs`"
         hint = (
             "Use BlockScorer(module, inputs=…) to pass histories or other inputs to the module."
             if self.inputs is None
             else f"`inputs` must hold the arguments of {name}, with a row for each user."
         )
         beyond = (
-            f"User row {rows.max()} may lie beyond a table of the module."
+            f"User row {rows.max()} may be out of range for a table of the module."
             if self.inputs is None
-            else "A number in `inputs` may lie beyond a table of the module."
+            else "A number in `inputs` may be out of range for a table of the module."
         )
 
         def ask() -> Any:
@@ -326,8 +326,8 @@ class _Network:
         if self._n_items is None:
             return hint
         return (
-            "Name columns that are not items in `padding_item`, such as 0 if item numbers start "
-            "at 1."
+            "Use `padding_item` to name columns that are not items, such as 0 if item numbers "
+            "start at 1."
         )
 
 

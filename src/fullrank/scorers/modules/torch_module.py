@@ -85,8 +85,8 @@ class TorchScorer(CarriesIds):
         n_items = n_items if self.item_ids is None else self.item_ids.size
         if n_items is None:
             raise InputError(
-                "`n_items` must be given for a module of pairs that has no attribute of that name. "
-                + PAIRS_OR_BLOCK
+                "`n_items` must be given for a module that scores pairs and has no attribute "
+                "`n_items`. " + PAIRS_OR_BLOCK
             )
         self.module = module
         self.n_items = checks.integer("n_items", n_items, low=1)
@@ -105,9 +105,9 @@ class TorchScorer(CarriesIds):
 
     def _filled(self, torch: Any, users: NDArray[Any], items: NDArray[Any]) -> NDArray[Any]:
         device = calls.place_of([self.module]) or torch.device("cpu")
-        out = np.empty(items.size, np.float32)
-        for start in range(0, out.size, _PAIRS):
-            pairs = slice(start, min(start + _PAIRS, out.size))
+        found = [np.empty(0, np.float32)]  # the type is that of the scores, as `concatenate` finds
+        for start in range(0, items.size, _PAIRS):
+            pairs = slice(start, min(start + _PAIRS, items.size))
             row, column = np.divmod(np.arange(pairs.start, pairs.stop), items.shape[1])
             answer = score_pairs(
                 torch,
@@ -115,11 +115,8 @@ class TorchScorer(CarriesIds):
                 torch.from_numpy(users[pairs]).to(device),
                 torch.from_numpy(items[row, column].astype(np.int64)).to(device),
             )
-            scores = answer.cpu().numpy()
-            if scores.dtype != out.dtype:  # it says so with the first scores
-                out = out.astype(scores.dtype)
-            out[pairs] = scores
-        return out.reshape(items.shape)
+            found.append(answer.cpu().numpy())
+        return np.concatenate(found).reshape(items.shape)
 
     def torch_pairs(self) -> TorchScorer:
         """Return what ranking on a GPU needs: the scorer itself."""
@@ -180,7 +177,7 @@ def score_pairs(torch: Any, module: Any, users: Any, items: Any) -> Any:
     output = calls.called(
         module, (users, items), {}, said=f"{calls.name_of(module)}(users, items)",
         hint=PAIRS_OR_BLOCK,
-        beyond="A row of a user or an item may lie beyond a table of the module.",
+        beyond="A user row or an item row may be out of range for a table of the module.",
     )  # fmt: skip
     return pair_scores(torch, output, n_pairs)
 

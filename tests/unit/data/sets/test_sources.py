@@ -227,7 +227,7 @@ def test_the_catalogue_is_what_occurs_or_what_is_given(tmp_path: Path) -> None:
         both = tmp_path / "both.csv"
         both.write_text("user,item\na,1\na,2\nb,3\n")
         assert load_split(both, catalogue=given).described.endswith("5 items as given, seed 0")
-    with pytest.raises(InputError, match=r"`catalogue` must hold all items.*1 of 3.*being 3"):
+    with pytest.raises(InputError, match=r"`catalogue` must hold all items.*1 of 3.*: 3"):
         load_split(files, catalogue=[1, 2])
     with pytest.raises(InputError, match="`catalogue` must be omitted for a data set"):
         load_split("simulated", catalogue=items)

@@ -75,7 +75,7 @@ def test_a_result_prints_ends_rounded_outwards() -> None:
         printed = Interval(float(low), float(high))
         assert inside(found[name], printed)
         assert inside(printed, found[name], by=1e-4)
-    assert "these users alone" in str(bounds(draw(), interval_for="users"))
+    assert "these users only" in str(bounds(draw(), interval_for="users"))
 
 
 def test_a_result_goes_everywhere() -> None:
@@ -316,7 +316,7 @@ def _several() -> RankSample:
 
 REFUSED = {
     "one target": _several,
-    "equal weights": lambda: RankSample.from_ranks(
+    "equal weight": lambda: RankSample.from_ranks(
         [1, 1], sample_size=5, n_items=50, design="sampled:replacement=true", weight=[1.0, 2.0]
     ),
     "sample size.*differ": lambda: RankSample.from_ranks(

@@ -98,7 +98,7 @@ def test_users_in_common_are_compared_and_the_others_left_out() -> None:
     found = compare({"a": EXACT["a"], "b": fewer}, "ndcg@10")
     assert found.n_users == (500, 500)
     assert found.notes == (
-        "500 pairs of user and item are in every result; the others are left out (a has 100 more).",
+        "500 user–item pairs are in every result; the others are left out (a has 100 more).",
     )
     same = compare({"a": exact(RANKS["a"][100:], USERS[100:]), "b": fewer}, "ndcg@10")
     assert found.differences == same.differences
@@ -139,7 +139,8 @@ def test_different_users_take_two_samples(test: str) -> None:
     found = compare({"a": a, "b": b}, ["ndcg@10", "recall@20"], test=test)
     assert not found.paired
     assert found.notes == (
-        "The users are not paired, because no user is in more than one result (a 250, b 350).",
+        "The users are not paired, because no user is in more than one result (a: 250 users, "
+        "b: 350 users).",
     )
     assert str(found).startswith("250, 350 users, unpaired two-sample ")
     x, y = parse("ndcg@10").weights(a.ranks, N), parse("ndcg@10").weights(b.ranks, N)
@@ -157,11 +158,13 @@ def test_different_users_take_two_samples(test: str) -> None:
 
 def test_pairing_can_be_insisted_on_or_left() -> None:
     a, b = exact(RANKS["a"][:250], USERS[:250]), exact(RANKS["b"][250:], USERS[250:])
-    with pytest.raises(InputError, match=r"`paired=True` must not.*a 250, b 350"):
+    with pytest.raises(InputError, match=r"`paired=True` must not.*a: 250 users, b: 350"):
         compare({"a": a, "b": b}, "ndcg@10", paired=True)
     left = compare(EXACT, "ndcg@10", paired=False)
     assert str(left).startswith("600, 600, 600 users, unpaired two-sample")
-    assert left.notes[0] == "The users are not paired, as requested (a 600, b 600, c 600)."
+    assert left.notes[0] == (
+        "The users are not paired, as requested (a: 600 users, b: 600 users, c: 600 users)."
+    )
     assert not left.paired
 
 
@@ -264,8 +267,7 @@ def test_different_candidates_are_pointed_out() -> None:
     other = replace(EXACT["b"], candidates=sizes)
     found = compare({"a": EXACT["a"], "b": other}, "ndcg@10")
     assert found.notes == (
-        "a and b: 596 of 600 users were ranked among different candidates (user 4 among 200 and "
-        "250).",
+        "a and b have different numbers of candidates for 596 of 600 users (user 4: 200 and 250).",
     )
     assert compare({"a": other, "b": other}, "ndcg@10").notes == ()
     wide = {
@@ -273,11 +275,10 @@ def test_different_candidates_are_pointed_out() -> None:
         for n, m in (("a", N), ("b", 300))
     }
     assert compare(wide, "recall@20", method="MLE", rng=0).notes[0] == (
-        "a and b: 600 of 600 users were ranked among different candidates (user 0 among 200 and "
-        "300)."
+        "a and b have different numbers of candidates for 600 of 600 users (user 0: 200 and 300)."
     )
     assert compare(wide, "recall@20", method="MLE", paired=False, rng=0).notes[1] == (
-        "a and b were ranked among different candidates (200 and 300)."
+        "a and b have different numbers of candidates (200 and 300)."
     )
 
 
@@ -358,7 +359,7 @@ def test_every_test_compares(test: str) -> None:
 def test_few_resamples_for_many_tests_are_pointed_out() -> None:
     found = compare(EXACT, "ndcg@10", test="randomization", n_resamples=99, rng=0)
     assert found.notes[-1] == (
-        "With 99 resamples no p value can be below 0.01, which is too coarse for 3 tests. "
+        "With 99 resamples, no p value can be below 0.01, which is too coarse for 3 tests. "
         "Increase `n_resamples`."
     )
 
@@ -383,7 +384,9 @@ def test_samples_and_exact_ranks_meet() -> None:
     results = {"exact": bare, "fixed": fixed()["c"], "adaptive": adaptive}
     found = compare(results, ["recall@20", "ndcg@20"], rng=0)
     assert found.methods[0] == "exact"
-    assert found.notes[0].startswith("The models have different estimators: exact (exact), fixed (")
+    assert found.notes[0].startswith(
+        "The estimator differs between the models: exact (exact), fixed ("
+    )
     truth = {n: (RANKS[m] <= 20).mean() for n, m in zip(results, "acb", strict=True)}
     for one in found.differences:
         if one.metric == "recall@20":
@@ -493,7 +496,7 @@ def test_what_the_naive_metric_would_have_named() -> None:
     found = compare(samples, "recall@10", method="MLE", iterations=400, rng=0)
     assert found.best("recall@10") == "C"
     assert found.naive_best == {"recall@10": "A"}
-    assert found.notes[-1] == "The naive sampled recall@10 would have picked A."
+    assert found.notes[-1] == "The naive recall@10 would have picked A."
     naive = compare(samples, "recall@10", method="naive", rng=0)
     assert naive.best("recall@10") == "A"
     assert naive.estimate[:, 0] == pytest.approx(
@@ -515,7 +518,7 @@ def test_what_the_naive_metric_would_have_named() -> None:
 def test_no_naive_metric_names_a_model_where_models_tie_or_nothing_was_sampled() -> None:
     found = compare(fixed(40), ["recall@10", "recall@40"], rng=0)
     assert set(found.naive_best) == {"recall@10"}  # every target is among the first 40 of 40
-    assert not any("naive sampled recall@40" in note for note in found.notes)
+    assert not any("naive recall@40" in note for note in found.notes)
     assert compare(fixed(N), "recall@10", rng=0).naive_best == {}
 
 
@@ -550,8 +553,7 @@ def test_dominance_is_pointed_out() -> None:
         "(Li et al. 2020, Theorem 2.1). The sample cannot show a crossing below about K = 10."
     )
     assert found.notes[2] == (
-        "For these pairs, the data do not show that either sampled recall curve dominates the "
-        "other: b and again."
+        "The data do not show that either sampled recall curve dominates the other: b and again."
     )
 
 
@@ -607,7 +609,7 @@ def test_what_a_result_shows() -> None:
     assert r"| a\<b − b_2 | +" in SHOWN.to_markdown()
     assert r"a$<$b $-$ b\_2 & $+" in SHOWN.to_latex()
     for metric in ("ndcg@10", "recall@20"):  # a table for each
-        assert f"Differences between models in {metric}, first" in SHOWN.to_markdown()
+        assert f"Differences between models in {metric} (first" in SHOWN.to_markdown()
     assert "<td>a&lt;b − b_2</td>" in SHOWN._repr_html_()
     content = json.loads(json.dumps(SHOWN.to_dict()))
     assert (content["format"], content["kind"]) == (1, "Comparison")
@@ -620,7 +622,7 @@ def test_what_a_result_shows() -> None:
 def test_many_differences_are_cut_short() -> None:
     metrics = [f"recall@{k}" for k in (5, 10, 15, 20, 25)]
     text = str(compare(EXACT, metrics, rng=0)).splitlines()
-    assert text[-1] == "… 10 more differences; `.to_frame()` lists them all"
+    assert text[-1] == "… 10 more; `.to_frame()` lists all differences"
     assert not any("[-" in line or ", -" in line for line in text)  # the sign is a minus
     assert len([line for line in text if " − " in line]) == 5
 
@@ -690,7 +692,7 @@ TEXT = simulate(RANKS["a"], n_items=N, design="sampled:40", user=USERS.astype(st
                     "b": exact(RANKS["b"][300:], USERS[300:]),
                 }
             },
-            r"`paired`.*\b10\b.*a 310, b 300.*paired=True.*paired=False",
+            r"`paired`.*\b10\b.*a: 310 users, b: 300.*paired=True.*paired=False",
         ),
         (
             {"ranks": {"a": {"ndcg@10": [0.1] * 3}, "b": {"ndcg@10": [0.3] * 4}}},
@@ -716,7 +718,7 @@ TEXT = simulate(RANKS["a"], n_items=N, design="sampled:40", user=USERS.astype(st
                     "c": exact(RANKS["c"][350:], USERS[350:]),
                 }
             },
-            r"`ranks`.*a and b share 100",
+            r"`ranks`.*100 between a and b",
         ),
         (
             {"ranks": {"a": EXACT["a"], "b": exact(RANKS["b"], weight=1.0 + USERS)}},
@@ -738,7 +740,7 @@ TEXT = simulate(RANKS["a"], n_items=N, design="sampled:40", user=USERS.astype(st
                 },
                 "test": "bootstrap",
             },
-            r'`test`.*"t".*"z".*"bootstrap".*a 300, b 300',
+            r'`test`.*"t".*"z".*"bootstrap".*a: 300 users, b: 300',
         ),
         (
             {"ranks": {"a": fixed()["a"], "b": ADAPTIVE}, "method": "naive"},
@@ -833,16 +835,16 @@ def test_what_sampled_models_were_estimated_from_is_said() -> None:
     assert any(note.startswith("a: ▲ A sample hardly") for note in mixed.notes)
     known = compare(EXACT, "ndcg@10")
     assert known.estimated_from == ()
-    assert "Full-catalogue metrics of 600 users in common. SE" in known.to_markdown()
+    assert "Full-catalogue metrics for 600 users in common. SE" in known.to_markdown()
     naive = compare(fixed(40), "ndcg@10", method="naive")
     assert naive.estimated_from == ()
-    assert "Metrics among sampled candidates of 600 users" in naive.to_markdown()
+    assert "Metrics among sampled candidates for 600 users" in naive.to_markdown()
 
 
 def test_what_was_ranked_in_full_is_not_said_to_be_estimated() -> None:
     whole = compare(fixed(N), "ndcg@10")
     assert whole.estimated_from == ()
-    assert "Full-catalogue metrics of 600 users in common. SE" in whole.to_markdown()
+    assert "Full-catalogue metrics for 600 users in common. SE" in whole.to_markdown()
     mixed = compare({"a": fixed(10)["a"], "b": fixed(N)["b"]}, "ndcg@10")
     among = f"600 targets ranked among 10 of 200 items, target included ({FROM_ALL})"
     assert mixed.estimated_from == (f"a: {among}",)

@@ -35,8 +35,8 @@ def test_a_curve_above_everywhere_dominates() -> None:
     assert found.verdict == "first"
     assert found.below.size == 0
     assert str(found) == (
-        f"first: the first curve is significantly above at {found.above.size} and below at 0 of "
-        "199 cut-offs"
+        "first: the first curve is significantly above the second at "
+        f"{found.above.size} and below it at 0 of 199 cut-offs"
     )
     assert dominance(RANKS, better, depth=200, rng=0).verdict == "second"
 

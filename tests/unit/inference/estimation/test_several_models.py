@@ -49,7 +49,7 @@ def test_arrays_by_name() -> None:
 
 @pytest.mark.parametrize("given", [{}, {3: SAMPLES["few"]}])
 def test_names_are_needed(given: dict[str, RankSample]) -> None:
-    with pytest.raises(InputError, match=r"`ranks`.*names of models"):
+    with pytest.raises(InputError, match=r"`ranks`.*model names"):
         estimate(given)
 
 

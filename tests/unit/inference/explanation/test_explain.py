@@ -62,7 +62,7 @@ def test_text_and_json() -> None:
         "A target ranked among 100 candidates, including itself, drawn from 26,744"
     )
     assert "hr@2,432  linear" in text
-    assert "A sample of 100 hardly distinguishes about the first 267 ranks" in text
+    assert "A sample of 100 hardly distinguishes ranks 1 to about 267" in text
     assert "To resolve hr@10 and ndcg@10, use about 2,675 candidates per user" in text
     content = json.loads(json.dumps(said.to_dict(), allow_nan=False))
     assert content["format"] == 1
@@ -75,7 +75,7 @@ def test_samples_of_two_and_of_all() -> None:
         explain(design="sampled:2,replacement=true", n_items=100)
     )
     every = explain(metrics="hr@10", design="sampled:100", n_items=100)
-    assert "Rank 1 of 100 is rank 1" in str(every)
+    assert "Rank 1 among 100 candidates is rank 1" in str(every)
     assert np.allclose(every.expected["hit_rate@10"], every.exact["hit_rate@10"])
 
 

@@ -153,7 +153,7 @@ def test_wilson_takes_the_number_of_users_that_would_do_as_well() -> None:
 def test_few_hits_are_pointed_out() -> None:
     few = mean_interval(np.repeat([1.0, 0.0], [29, 900]))
     assert few.few_hits
-    assert str(few).endswith("29 users have a value above 0, so the interval may be too narrow")
+    assert str(few).endswith("above 0 is only 29, so the interval may be too narrow")
     enough = mean_interval(HITS)
     assert (enough.n_hits, enough.few_hits) == (30, False)
     assert str(enough) == "0.3000 (SE 0.0461) [0.2086, 0.3914] at 95 % (t, 100 users)"

@@ -28,7 +28,7 @@ def test_what_it_shows() -> None:
 
 def test_equal_means_without_spread_do_not_differ() -> None:
     assert two_means(0.5, 0, 10, 0.5, 0, 10).p_value == 1.0
-    with pytest.raises(InputError, match=r"`sd`.*\b0\b"):
+    with pytest.raises(InputError, match=r"_sd`.*\b0\b"):
         two_means(0.5, 0, 10, 0.4, 0, 10)
 
 

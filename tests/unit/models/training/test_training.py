@@ -355,7 +355,7 @@ def rewritten(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], Non
         (lambda head, arrays: head.update(format=99), "metadata.*format"),
         (lambda head, arrays: head.pop("identity"), "metadata.*read"),
         (lambda head, arrays: head["run"].update(pace=1), "unexpected keyword"),
-        (lambda head, arrays: head["run"]["columns"]["loss"].append(1.0), "do not agree"),
+        (lambda head, arrays: head["run"]["columns"]["loss"].append(1.0), "differ in length"),
         (lambda head, arrays: arrays.pop("exp_avg.items"), "exp_avg.items"),
         (lambda head, arrays: arrays.pop("best.items"), "best.items"),
         (

@@ -94,5 +94,5 @@ def test_further_items_rank_last(kind) -> None:
 
 
 def test_only_models_of_libraries_take_further_items() -> None:
-    with pytest.raises(InputError, match=r"`n_items` must agree with the scorer, which has 12"):
+    with pytest.raises(InputError, match=r"`n_items` must be that of the scorer, 12"):
         fr.as_scorer(FactorScorer(USERS, ITEMS, **IDS), item_ids=np.arange(100, 113))

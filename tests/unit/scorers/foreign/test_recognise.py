@@ -49,7 +49,7 @@ def test_factors_on_a_gpu_are_copied() -> None:
     assert np.array_equal(scorer.user_factors, USERS)
     assert np.array_equal(scorer.item_factors, ITEMS.astype(np.float32))
     model.user_factors = OnGpu(np.arange(4))
-    with pytest.raises(InputError, match=r"as user_factors; that of this .* is int64 of shape \(4"):
+    with pytest.raises(InputError, match=r"as user_factors; this .* has int64 of shape \(4"):
         fr.as_scorer(model)
 
 
@@ -111,22 +111,22 @@ def test_the_error_without_ids_names_what_to_call() -> None:
         user_factors, item_factors = USERS, ITEMS
 
     data = fr.Interactions.from_arrays(["a", "b"], ["x", "y"], item_ids=[*"uvwxyz"])
-    advice = r"`scorer` must carry user_ids.*: fr\.as_scorer\(model, user_ids=…, item_ids=…\)\.$"
+    advice = r"`scorer` must have user_ids.*: use fr\.as_scorer\(model, user_ids=…, item_ids=…\)\.$"
     with pytest.raises(InputError, match=advice):
         fr.rank(Mine(), data)
-    with pytest.raises(InputError, match=r": FactorScorer\(…, user_ids=…\)\.$"):
+    with pytest.raises(InputError, match=r": use FactorScorer\(…, user_ids=…\)\.$"):
         fr.rank(fr.FactorScorer(USERS, ITEMS), data)
 
 
 def test_models_without_factors_get_a_sentence() -> None:
     kind = of("implicit.nearest_neighbours", "CosineRecommender", (RECOMMENDER,), similarity=None)
-    with pytest.raises(InputError, match=r"a CosineRecommender of implicit does not keep"):
+    with pytest.raises(InputError, match=r"a CosineRecommender from implicit does not store"):
         fr.as_scorer(kind())
     other = of("implicit.new", "Unheard", (RECOMMENDER,))
     with pytest.raises(InputError, match="Unheard has no user_factors"):
         fr.as_scorer(other())
     unfitted = of("implicit.cpu.lmf", "LMF", (RECOMMENDER,), user_factors=None, item_factors=None)
-    with pytest.raises(NotFittedError, match=r"this LMF of implicit is not: call its `fit`"):
+    with pytest.raises(NotFittedError, match=r"this LMF from implicit is not. Call its `fit`"):
         fr.as_scorer(unfitted())
 
 

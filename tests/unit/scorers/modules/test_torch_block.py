@@ -328,7 +328,7 @@ def test_columns_that_are_no_items(torch):
         BlockScorer(lambda users: wide[users], N_ITEMS).scores([1, 2, 3])
     with pytest.raises(InputError, match=r"`padding_item`.*42.*\[50\]"):
         BlockScorer(lambda users: wide[users], padding_item=50).scores([1])
-    with pytest.raises(InputError, match=r"`padding_item`.*each once.*\[0, -42\]"):
+    with pytest.raises(InputError, match=r"`padding_item`.*each at most once.*\[0, -42\]"):
         BlockScorer(lambda users: wide[users], padding_item=[0, -42]).scores([1])
 
 
@@ -356,7 +356,7 @@ def test_several_inputs(torch):
     np.testing.assert_array_equal(scorer.scores([3])[0], np.full(N_ITEMS, HISTORIES[3].sum()))
     with pytest.raises(InputError, match=r"`inputs`.*each user.*have 22 and 23"):
         BlockScorer(score, inputs=(HISTORIES, HISTORIES[1:]))
-    with pytest.raises(InputError, match=r"`inputs`.*each user, 20, not 23"):
+    with pytest.raises(InputError, match=r"`inputs`.*each user, 20 in all, not 23"):
         BlockScorer(score, inputs=HISTORIES, n_users=20)
     with pytest.raises(InputError, match=r"`inputs`.*same length"):
         BlockScorer(score, inputs=[[1], [1, 2]])
@@ -410,15 +410,15 @@ def torch_linear():
 
 
 def test_what_fails_is_told_in_a_sentence(torch, table):
-    beyond = r"Table\(users\), for 1 user, raised IndexError.* User row 23 may lie beyond a table"
+    beyond = r"Table\(users\), for 1 user, raised IndexError.* User row 23 may be out of range"
     with pytest.raises(InputError, match=beyond) as caught:
         BlockScorer(table, N_ITEMS).scores([N_USERS])
     assert isinstance(caught.value.__cause__, IndexError)
     with pytest.raises(InputError, match=r"\(users\), for 2 users, .*IndexError.*BlockScorer"):
         BlockScorer(lambda users: users[:, -1], N_ITEMS).scores([1, 2])  # it wants histories
-    with pytest.raises(InputError, match=r"IndexError.*`inputs` may lie beyond a table"):
+    with pytest.raises(InputError, match=r"IndexError.*`inputs` may be out of range"):
         BlockScorer(table, inputs=HISTORIES[:, 0] + 100).scores([0])
-    with pytest.raises(InputError, match=r"of its `inputs`.*KeyError.*`inputs` must hold .*Table"):
+    with pytest.raises(InputError, match=r"on its `inputs`.*KeyError.*`inputs` must hold .*Table"):
         BlockScorer(table, inputs=lambda users: {}[int(users[0])]).scores([1])
     with pytest.raises(InputError, match=r"\(1, 40\).*\(1, 7\).*`padding_item`"):
         BlockScorer(lambda users: torch.zeros(1, 7), N_ITEMS).scores([1])

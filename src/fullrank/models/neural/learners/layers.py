@@ -36,13 +36,13 @@ def unpack(name: str, vector: Floats, widths: Sequence[int]) -> list[tuple[Float
 
     >>> [(w.shape, b.shape) for w, b in unpack("tower_", np.zeros(19, np.float32), [3, 4, 1])]
     Traceback (most recent call last):
-    fullrank.errors.InputError: `tower_` must hold 21 numbers for layers of 3, 4, 1, not 19.
+    fullrank.errors.InputError: `tower_` must hold 21 numbers for layers of widths 3, 4, 1, not 19.
     """
     needed = n_numbers(widths)
     if vector.size != needed:
         shown = ", ".join(map(str, widths))
         raise InputError(
-            f"`{name}` must hold {needed} numbers for layers of {shown}, not {vector.size}."
+            f"`{name}` must hold {needed} numbers for layers of widths {shown}, not {vector.size}."
         )
     layers, at = [], 0
     for a, b in pairwise(widths):

@@ -50,7 +50,7 @@ class Gpu:
             raise InputError(
                 f"`device` must have room for the scorer: its {name} take "
                 f"{memory.shown(n_bytes)} and a block of users {memory.shown(BYTES)}, but only "
-                f'{memory.shown(free)} are free. Use device="cpu".'
+                f'{memory.shown(free)} is free. Use device="cpu".'
             )
 
     def zeros(self, size: int) -> Any:
