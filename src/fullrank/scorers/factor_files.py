@@ -217,14 +217,22 @@ def _npz(path: Path, side: str, column: str | None) -> tuple[Array, Any]:
     name = f"{_SIDES[side]}_ids"
     with np.load(path, allow_pickle=False) as content:
         names = list(content.files)
-        found: Array = content[_member(path, side, names)]
+        found = _array(content, _member(path, side, names))
         for other in (one for one in names if one not in _KNOWN and one != _only(names)):
-            if content[other].shape == found.shape[:1]:
+            if _array(content, other).shape == found.shape[:1]:
                 raise InputError(
                     f"`factors` must have ids in an array called {name}; {path} has {other!r}, "
                     f"which has one entry per {_SIDES[side]} but is not read."
                 )
-        return found, content[name] if name in names else None
+        return found, _array(content, name) if name in names else None
+
+
+def _array(content: Any, name: str) -> Array:
+    """An array of an .npz file; numpy returns the bytes of a member that is none."""
+    found = content[name]
+    if not isinstance(found, np.ndarray):
+        raise ValueError(f"{name!r} is not an array")
+    return found
 
 
 def _only(names: list[str]) -> str | None:
@@ -289,7 +297,7 @@ def _biases(path: Path) -> dict[str, Array]:
 def _read_biases(path: Path) -> dict[str, Array]:
     if path.suffix.lower() == ".npz":
         with np.load(path, allow_pickle=False) as content:
-            return {name: content[name] for name in _BIASES if name in content.files}
+            return {name: _array(content, name) for name in _BIASES if name in content.files}
     from safetensors import safe_open
 
     with safe_open(str(path), framework="np") as content:

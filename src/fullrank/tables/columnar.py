@@ -74,10 +74,11 @@ class Parquet:
         n_rows = self.n_rows
         what = f"{n_rows:,} rows of {len(names)} columns in {printable(self.path)}"
         memory.ask("path", 8 * n_rows * len(names), what)
-        return self._file(names, texts).read(columns=list(names))
+        return valid_codes(self._file(names, texts).read(columns=list(names)))
 
     def pieces(self, names: Sequence[str], texts: Sequence[str]) -> Iterator[Any]:
-        yield from self._file(names, texts).iter_batches(batch_size=_ROWS, columns=list(names))
+        file = self._file(names, texts)
+        yield from map(valid_codes, file.iter_batches(batch_size=_ROWS, columns=list(names)))
 
     def _file(self, names: Sequence[str], texts: Sequence[str]) -> Any:
         """The file, with names of models as dictionaries: there are few, often repeated."""
@@ -90,6 +91,16 @@ class Parquet:
         if not few:
             return self.file
         return pq.ParquetFile(self.handle, metadata=self.file.metadata, read_dictionary=few)
+
+
+def valid_codes(piece: Any) -> Any:
+    """The table or batch, whose dictionaries have a word for each code: a damaged file may not."""
+    import pyarrow as pa
+
+    for column in piece.columns:
+        if pa.types.is_dictionary(column.type):
+            column.validate(full=True)
+    return piece
 
 
 @dataclass(kw_only=True, eq=False)

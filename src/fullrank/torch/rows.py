@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib import checks
+from fullrank._lib.text import counted
 from fullrank._lib.types import Array, Floats, Ints
 from fullrank.designs import Design
 from fullrank.errors import InputError
@@ -279,6 +280,11 @@ def _check_lists(rows: Ints, candidates: Ints, starts: Ints, group: Ints) -> Non
     if (candidates != first).any():
         at = int(np.argmax(candidates != first))
         raise _other_list(rows, at, f"{first[at]:,} and {candidates[at]:,} candidates")
+    number = np.diff(starts)[group]
+    if (number > candidates).any():  # other items are -inf, so not candidates, in other rows
+        at = int(np.argmax(number > candidates))
+        only = counted(int(candidates[at]), "candidate")
+        raise _other_list(rows, at, f"{number[at]:,} targets and {only}")
 
 
 def _in_range(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -319,6 +320,14 @@ def test_broken_files(tmp_path: Path, suffix: str, content: bytes) -> None:
     files = FactorFiles(users=tmp_path / f"u{suffix}", items=write(tmp_path / "i.npy", ITEMS))
     kind = "Parquet" if suffix == ".parquet" else rf"\{suffix}"
     with pytest.raises(InputError, match=rf"`factors`.*{kind} file;.*is not: "):
+        files.scorer()
+
+
+def test_a_member_that_is_no_array(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "u.npz", "w") as archive:
+        archive.writestr("user_factors.npy", b"nonsense")
+    files = FactorFiles(users=tmp_path / "u.npz", items=write(tmp_path / "i.npy", ITEMS))
+    with pytest.raises(InputError, match=r"`factors`.*u\.npz.*'user_factors' is not an array"):
         files.scorer()
 
 

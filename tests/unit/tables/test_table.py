@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from fullrank.errors import InputError
+from fullrank.tables.columnar import valid_codes
 from fullrank.tables.names import NAMES
 from fullrank.tables.table import SUFFIXES, kind, open_table, plain
 
@@ -86,3 +88,10 @@ def test_a_file_is_closed(tmp_path: Path) -> None:
     with open_table(put(tmp_path / "a.csv", "rank\n1\n")) as table:
         assert not table.handle.closed
     assert table.handle.closed
+
+
+def test_a_code_without_a_word_is_refused() -> None:
+    codes = pa.array([0, 1, 97, 0], pa.int32())
+    column = pa.DictionaryArray.from_arrays(codes, pa.array(["a", "b"]), safe=False)
+    with pytest.raises(pa.ArrowInvalid, match="97"):
+        valid_codes(pa.table({"model": column}))

@@ -204,6 +204,10 @@ def test_lists_that_are_not_one(rank_metric):
     metric.update(torch.tensor([[9.0, 8.0, 7.0]]), [0], [3])
     with pytest.raises(InputError, match="user 3 have scores from different lists"):
         metric.compute()
+    metric = rank_metric(METRICS, ties="worst")  # each of both targets is the only candidate
+    metric.update(torch.tensor([[1.0, -np.inf], [-np.inf, 1.0]]), [0, 1], [4, 4])
+    with pytest.raises(InputError, match="user 4 have 2 targets and 1 candidate"):
+        metric.compute()
 
 
 @pytest.mark.parametrize(

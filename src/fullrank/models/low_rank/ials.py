@@ -179,4 +179,5 @@ class IALS(Saved):
     def _penalty(self, counts: NDArray[np.int64], n_others: int) -> NDArray[np.float64]:
         """λ·(n + α₀·N)^ν for rows of n interactions, N the number of rows of the other side."""
         size = np.maximum(counts + self.unobserved_weight * n_others, 1.0)
-        return np.asarray(self.regularization * size**self.frequency_scaling)
+        with np.errstate(over="ignore"):  # an infinite penalty keeps factors at zero
+            return np.asarray(self.regularization * size**self.frequency_scaling)

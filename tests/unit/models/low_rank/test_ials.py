@@ -281,8 +281,9 @@ def test_as_little_regularization_as_is_allowed() -> None:
     assert model.scorer().scores([0])[0, 0] == pytest.approx(1, abs=1e-6)
 
 
-def test_a_penalty_beyond_float32_leaves_factors_of_zero() -> None:
-    model = IALS(regularization=1e300, n_factors=2, epochs=2)
+@pytest.mark.parametrize("regularization", [1e300, 1e308])
+def test_an_infinite_penalty_leaves_factors_of_zero(regularization: float) -> None:
+    model = IALS(regularization=regularization, n_factors=2, epochs=2)
     assert not model.fit(random_data(5, 5, 0.5)).scorer().user_factors.any()
 
 
