@@ -208,10 +208,10 @@ def test_a_column_of_items_that_was_not_read_is_named(fullrank: Any, tmp_path: P
     one, two = tmp_path / "a.csv", tmp_path / "b.csv"
     words = ("compare", one, two, *SIZES, "-m", "recall@50")
     says = (
-        f"Paired by user only; column 'sku' of {one}, {two} was not used (`--column item=sku` "
-        "pairs by item too)."
+        f"Models were paired by user only; column 'sku' of {one}, {two} was not used (to pair by "
+        "item too, add `--column item=sku`)."
     )
     assert fullrank(*words).out.splitlines().count(says) == 1
     assert says in json.loads(fullrank(*words, "--json").out)["assumed"]
     for more in (("--column", "item=sku"), ("--leave-out", "sku"), ("--unpaired",)):
-        assert "Paired by user only" not in fullrank(*words, *more).out
+        assert "paired by user only" not in fullrank(*words, *more).out

@@ -36,6 +36,6 @@ def test_mistakes(fullrank: Run) -> None:
     assert re.search(r"`NAME`.*'ml-latest-small'.*'netflics'", done.err)
     done = fullrank("datasets", "--download")
     assert done.code == 2
-    assert re.search(r"`--download`.*name", done.err)
+    assert re.search(r"`NAME`.*`--download`", done.err)
     done = fullrank("datasets", "simulated", "--download")
     assert done.code == 0

@@ -81,7 +81,7 @@ TYPED = {
     "compare x --correction fdr": r"`FILES` must name a file; x",
     "plan --n-items 9 --users 9 --power 0.5": r"`--power` must not be given without `--difference`",
     "plan": r"`--n-items` or `--pilot` must be given",
-    "explain": r"`--design`.*`--n-items` must be given, or else `--ranks`",
+    "explain": r"`--ranks` must be given, or `--design`.*and `--n-items`",
     "train x --model ease --out x.pkl": r"`--out` must end in \.safetensors.*'x\.pkl'",
     "datasets x": r"`NAME` must be one of",
     "estimate ranks.csv --ties mean": r"`--ties` must be one of 'random', 'best', 'worst'",

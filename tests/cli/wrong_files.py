@@ -137,7 +137,7 @@ WRONG: dict[str, Wrong] = {
         "ranks.csv", "rank\n3\n", r"`--encoding`.*'klingon'", "--encoding", "klingon"
     ),
     "JSON that is not a table": _estimate(
-        "ranks.json", json.dumps([1, 2]), r"`RANKS`.*list of records with a field rank"
+        "ranks.json", json.dumps([1, 2]), r"`RANKS`.*list of records with a 'rank' field"
     ),
     "JSON Lines called JSON": _estimate(
         "ranks.json", '{"rank": 3}\n{"rank": 4}\n', r"change its suffix to \.jsonl"

@@ -85,7 +85,7 @@ def test_items_that_it_does_not_know_rank_last_if_they_are_named(kind) -> None:
     missing = split.train.item_ids[split.train.item_counts() == 0]
     train = split.train.select(split.train.pairs()[1] != 0)  # nobody has the first item
     model = fitted(kind, type(split)(train=train, test=split.test))
-    with pytest.raises(InputError, match=r"1 is not in its item_ids.*fr\.as_scorer"):
+    with pytest.raises(InputError, match=r"1 of them is not in its item_ids.*fr\.as_scorer"):
         fr.rank(model, split.test)
     scorer = fr.as_scorer(model, item_ids=split.train.item_ids)
     assert scorer.n_items == 80
@@ -103,7 +103,9 @@ def test_users_that_it_does_not_know_are_named() -> None:
     model = fitted("BPR", type(split)(
         train=split.train.select(split.train.pairs()[0] != 7), test=split.test
     ))  # fmt: skip
-    with pytest.raises(InputError, match=f"1 is not in its user_ids: .*{split.train.user_ids[7]}"):
+    with pytest.raises(
+        InputError, match=f"1 of them is not in its user_ids: .*{split.train.user_ids[7]}"
+    ):
         fr.rank(model, split.test)
 
 

@@ -632,7 +632,7 @@ def test_models_with_one_exact_value_are_both_the_best(kit: Any) -> None:
     }
     exact = dict.fromkeys("ab", kit.exact_ranks(ranks))
     said = " ".join(fr.report(samples, exact=exact, **ONE).summary)
-    assert "and no model has more." in said
+    assert "and no model has a higher value." in said
     assert "the best is" not in said
 
 

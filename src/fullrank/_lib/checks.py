@@ -109,7 +109,8 @@ def vector(name: str, value: ArrayLike, *, size: int | None = None) -> NDArray[A
     if array.ndim != 1:
         raise InputError(f"`{name}` must be one-dimensional, not of shape {array.shape}.")
     if size is not None and array.size != size:
-        raise InputError(f"`{name}` must have {size} entries, not {array.size}.")
+        entries = "1 entry" if size == 1 else f"{size} entries"
+        raise InputError(f"`{name}` must have {entries}, not {array.size}.")
     return array
 
 
@@ -180,8 +181,8 @@ def mask(name: str, value: Any, size: int) -> NDArray[np.bool_]:
     if array.dtype != np.bool_ or array.shape != (size,):
         what = "text" if array.dtype.kind in "US" else str(array.dtype)
         raise InputError(
-            f"`{name}` must hold {size:,} values, each True or False, not {what} of shape "
-            f"{array.shape}."
+            f"`{name}` must hold True or False for each entry, {size:,} in all, not {what} of "
+            f"shape {array.shape}."
         )
     return array
 

@@ -15,8 +15,8 @@ from fullrank._lib.names import plugins
 from fullrank.errors import FullrankError, InputError, MissingExtraError
 
 _OURS = """\
-fullrank failed: {kind}{text}. This is a bug in fullrank: please report it with the \
-output of FULLRANK_TRACEBACK=1."""
+fullrank failed: {kind}{text}. This is a bug in fullrank: please set the environment \
+variable FULLRANK_TRACEBACK to 1, run the command again, and report its output."""
 
 
 def main() -> int:

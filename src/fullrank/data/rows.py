@@ -143,8 +143,8 @@ def _sums(values: NDArray[np.float32] | None, last: NDArray[np.bool_]) -> NDArra
     sums = np.add.reduceat(values.astype(np.float64), first)
     if np.abs(sums).max() > np.finfo(np.float32).max:
         raise InputError(
-            "`value` must have sums over repeated pairs within the range of float32; one sum is "
-            f"{sums[np.abs(sums).argmax()]:g}."
+            "`value` must have a sum within the range of float32 for each repeated pair; one sum "
+            f"is {sums[np.abs(sums).argmax()]:g}."
         )
     return sums.astype(np.float32)
 

@@ -151,11 +151,13 @@ def _check_that_files_meet(train: Interactions, test: Interactions) -> None:
     known, asked = train.user_counts() > 0, test.user_counts() > 0
     new = asked & ~known
     if (new == asked).all():
-        first = test.user_ids[int(np.argmax(asked))]
+        first, number = checks.printable(test.user_ids[int(np.argmax(asked))]), int(asked.sum())
+        none = f"none of its {number:,} users (the first is {first}) is"
+        if number == 1:
+            none = f"its only user, {first}, is not"
         raise InputError(
-            f"`test` must hold users of the training part; none of its {int(asked.sum()):,} users "
-            f"(the first is {checks.printable(first)}) is in that part. Write ids in the same way "
-            "in both."
+            f"`test` must hold users of the training part; {none} in that part. Write ids in the "
+            "same way in both."
         )
     said = []
     if new.any():
@@ -184,8 +186,8 @@ def _warn_of_overlap(parts: dict[str, Interactions]) -> None:
         n_both = np.count_nonzero(np.append(pair[one], -1)[place] == pair[two])
         if n_both:
             warnings.warn(
-                f"The {one} part also contains {n_both} of {pair[two].size} interactions in the "
-                f"{two} part; nothing was removed.",
+                f"The {one!r} part also contains {n_both} of {pair[two].size} interactions of the "
+                f"{two!r} part; nothing was removed.",
                 DataWarning,
                 stacklevel=3,
             )

@@ -62,11 +62,11 @@ def clean_targets(targets: Any, *, n_users: int | None, n_items: int) -> Targets
     user_rows, item_rows = pairs(targets)
     user_rows = checks.integers(
         "targets", user_rows, low=0, high=None if n_users is None else n_users - 1,
-        hint="These are user rows of the scorer.",
+        hint="The values are row numbers of the scorer's users.",
     )  # fmt: skip
     item_rows = checks.integers(
         "targets", item_rows, size=user_rows.size, low=0, high=n_items - 1,
-        hint="These are item rows of the scorer.",
+        hint="The values are row numbers of the scorer's items.",
     )  # fmt: skip
     if user_rows.size == 0:
         raise InputError("`targets` must hold at least one target; it is empty.")

@@ -240,7 +240,7 @@ class Design:
                 sample_size,
                 sample_size > pool,
                 "be at most the number of items that can be drawn, plus the target",
-                "Without replacement a sample cannot be larger than the catalogue.",
+                "Without replacement, a sample cannot be larger than the catalogue.",
             )
         if self.adaptive:
             self.rounds(int(pool.max())).check(rank, sample_size, pool)

@@ -50,8 +50,8 @@ class Exact(Design):
             checks.choice("order", self.order, ORDERS)
             if self.max_rank is None:
                 raise InputError(
-                    "`order` must be given together with `max_rank`, as in exact:10,order=random; "
-                    "without `max_rank`, all items are scored."
+                    "`max_rank` must be given with `order`, as in exact:10,order=random; without "
+                    "`max_rank`, all items are scored."
                 )
 
     @property

@@ -131,8 +131,8 @@ def _to_rows(side: str, values: Array, ids: ArrayLike | None) -> Ints:
     known = checks.as_array(f"{side}_ids", ids)
     if known.ndim != 1 or known.size == 0 or known.dtype.kind not in "iuU":
         raise InputError(
-            f"`{side}_ids` must be a vector of whole numbers or text that is not empty, not "
-            f"{known.dtype} of shape {known.shape}."
+            f"`{side}_ids` must be a non-empty vector of whole numbers or text, not {known.dtype} "
+            f"of shape {known.shape}."
         )
     if (known.dtype.kind == "U") != (values.dtype.kind == "U"):
         raise InputError(

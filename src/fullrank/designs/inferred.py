@@ -64,8 +64,8 @@ def _from_sizes(
         return Uniform(), (ASSUMED_UNIFORM,)
     if ((rank == 1) & ~last).any():
         why = (
-            "A fixed design is assumed, because rank 1 does not occur only at the largest sample "
-            f"size (sizes: {shown})."
+            "A fixed design is assumed, because rank 1 occurs at sample sizes below the largest "
+            f"(sizes: {shown})."
         )
         return Uniform(), (ASSUMED_UNIFORM, why)
     where = "only at the largest" if (rank == 1).any() else "at none"

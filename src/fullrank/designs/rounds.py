@@ -212,7 +212,7 @@ class Rounds:
             r,
             (r <= refine[where]) & (n < last),
             f"be above the refined rank ({_listed(set(self.refine))}) at every level but the last",
-            "An adaptive design draws more candidates up to that rank. Check `design`.",
+            "An adaptive design draws more candidates for targets up to that rank. Check `design`.",
         )
         at = np.maximum(where - 1, 0)
         reachable = np.where(where > 0, refine[at] + n - levels[at], n)

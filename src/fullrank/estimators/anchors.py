@@ -100,7 +100,7 @@ def jointly(samples: Mapping[str, RankSample]) -> dict[str, RankSample]:
     common = RankDistribution(
         grid=grid,
         mass=fit.mass,
-        method="smoothed, of all models together",
+        method="smoothed, from all models together",
         slope_error=_joint_error(system, fit),
     )
     return {name: sample.anchored(common) for name, sample in samples.items()}
@@ -123,7 +123,7 @@ def _check_joint(name: str, sample: Any) -> None:
         )
     if sample.design.excluded is False:
         raise InputError(
-            "`samples` must not share a shape if training items are kept: sharing helps only if "
+            "`samples` must not be drawn with training items kept: a common shape helps only if "
             "they are excluded."
         )
 

@@ -114,7 +114,7 @@ def _choose(method: Named, sample: RankSample) -> tuple[Named, str]:
     if not isinstance(method, str) or method.lower() != "auto":
         return method, "as requested"
     if sample.exhausted:
-        return "exact", "every target was ranked among all items of its user's catalogue"
+        return "exact", "every target was ranked among all items in its user's pool"
     kind = "adaptive" if sample.design.adaptive else "fixed"
     shape = (
         "" if sample.anchor is None else "; informed by the ranks of other models on the same data"

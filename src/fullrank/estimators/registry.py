@@ -90,7 +90,7 @@ METHODS: Registry[Method] = Registry(
     "method",
     {
         "exact": Method(
-            says="ranks among all items, as they are",
+            says="exact ranks among all items, without estimation",
             fit=exact,
             sensitivity=exact_sensitivity,
             honest=True,
@@ -106,7 +106,9 @@ METHODS: Registry[Method] = Registry(
             borrows=True,
         ),
         "MLE": Method(
-            says="EM from a uniform start, 100 or 50 steps", fit=mle, sensitivity=mle_sensitivity
+            says="EM from a uniform start, 100 steps (adaptive designs: 50)",
+            fit=mle,
+            sensitivity=mle_sensitivity,
         ),
         "WMLE": Method(
             says="weighted likelihood, corrected for the weights",
@@ -121,7 +123,7 @@ METHODS: Registry[Method] = Registry(
             recovers=False,
         ),
         "BV": Method(
-            says="trade-off of bias and variance by γ",
+            says="trade-off between bias and variance, set by γ",
             fit=bv,
             sensitivity=bv_sensitivity,
             signed=True,

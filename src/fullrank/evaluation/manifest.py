@@ -96,7 +96,7 @@ def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) 
                 f"compute others with `fullrank compare {folder} -m NAME@K` or `fullrank report`."
             )
         raise InputError(
-            "`out` must be a new folder, or the settings must be those of its run: the run in "
+            "`out` must be a new folder, or the folder of a run with the same settings; the run in "
             f"{folder} differs in {'; '.join(differ)}.{hint}"
         )
 

@@ -267,7 +267,7 @@ class _Shape:
         bad = ~((found >= 0.0) & (found <= 1.0))
         if bad.any():
             at = int(np.argmax(bad))
-            hint = " Divide all gains by the largest, and multiply the result by it."
+            hint = " Divide all gains by the largest gain, and multiply the metric by it."
             raise InputError(
                 f"`gain` of {self.name} must lie in 0..1; that of rank {rank.flat[at]:g} is "
                 f"{found.flat[at]:g}.{hint if found.flat[at] > 1.0 else ''}"

@@ -294,4 +294,4 @@ def _in_order(
     if exact[top] > exact[best]:
         return f", but the best is {models[top].name} with {number(exact[top], digits)}"
     alone = sum(one == exact[best] for one in exact.values()) == 1
-    return ", and is the best" if alone else ", and no model has more"
+    return ", and is the best" if alone else ", and no model has a higher value"

@@ -249,7 +249,7 @@ def _statement(report: Report) -> str:
         items = f"up to {sizes[-1]:,} items per user"
     what = "estimates" if len(sampled) == len(report.models) else "estimates or exact values"
     return (
-        f"Metrics are {what} for the full catalogue ({items}) by fullrank "
+        f"Metrics are {what} for the full catalogue ({items}), computed by fullrank "
         f"{__version__} ({'; '.join(methods)}) from {'; '.join(ranked)}{averaged}{tail}."
     )
 

@@ -56,7 +56,7 @@ def unpacked(head: dict[str, Any], columns: dict[str, Any]) -> ExactRanks:
     for name, values in counts.items():
         if values.size != size:
             raise InputError(
-                f"`{name}` must have {size} rows, like the other columns; it has {values.size}."
+                f"`{name}` must have as many rows as the other columns, {size}, not {values.size}."
             )
     names: dict[str, Any] = {
         name: checks.ids(name, columns[name], size) for name in ("user", "item") if name in columns
@@ -123,7 +123,8 @@ def _check(counts: dict[str, Any], ties: str) -> None:
     checks.reject("offset", offset, offset >= n, "be below `n_targets`")
     most = counts["candidates"] - n
     taken = counts["above"] + counts["equal"]
-    checks.reject("above", counts["above"], taken > most, "leave room among `candidates`")
+    fits = "be at most `candidates` − `n_targets` − `equal`"
+    checks.reject("above", counts["above"], taken > most, fits)
     if "n_scored" in counts:
         each = counts["n_scored"] / counts.get("count", 1)
         checks.reject(

@@ -413,7 +413,8 @@ class ExactRanks(tabular.Tabular):
         items = checks.integers("n_items", n_items, size=ranks.size, low=1)
         equal = (ranks % 1.0 != 0.0).astype(np.int64)
         above = np.floor(ranks).astype(np.int64) - 1 - others
-        checks.reject("offset", others, (others >= n) | (above < 0), "leave room above the target")
+        fits = "be below `n_targets` and at most `rank` − 1"
+        checks.reject("offset", others, (others >= n) | (above < 0), fits)
         checks.reject("rank", ranks, above + equal > items - n, "be at most `n_items`")
         weights = np.ones(ranks.size) if weight is None else weight
         named = {"user": user, "item": item}

@@ -296,7 +296,9 @@ class RankSample(tabular.Tabular):
         array([1, 3])
         """
         if self.rows is None:
-            raise InputError("`rows` must be available to take some of the targets.")
+            raise InputError(
+                "`rows` must be kept to take some of the targets; this sample has only counts."
+            )
         keep = checks.mask("mask", mask, self.rows.rank.size)
         if not keep.any():
             raise InputError("`mask` must keep at least one target; it is False everywhere.")
@@ -493,7 +495,7 @@ class RankSample(tabular.Tabular):
     def __str__(self) -> str:
         sizes = np.unique(self.sample_size)
         among = f"{sizes[0]:,}" if sizes.size == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
-        whose = "the items in each user's catalogue"
+        whose = "the items in each user's pool"
         items = whose if self.n_items is None else f"{self.n_items:,} items"
         own = "" if self.exhausted else ", target included"
         how = self.design.describe()

@@ -80,7 +80,7 @@ def from_plain(kind: type[Held], content: Any) -> Held:
     """The sample, or the exact ranks, that `to_plain` made plain."""
     found = from_json(json.dumps(content))
     if not isinstance(found, kind):
-        raise InputError(f"`content` must be a {kind.__name__}, not {type(found).__name__}.")
+        raise InputError(f"`content` must hold {kind.__name__} data, not {type(found).__name__}.")
     return found
 
 
@@ -193,8 +193,8 @@ def design_of(head: dict[str, Any]) -> Design:
 def _checked_head(content: Any, path: Any = "it") -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("kind") not in ("RankSample", "ExactRanks"):
         raise InputError(
-            f"`path` must hold a RankSample or ExactRanks, a list of records with a field rank, or "
-            f"an object of columns; {path} holds something else."
+            f"`path` must hold a RankSample or ExactRanks, a list of records with a 'rank' field, "
+            f"or an object of columns; {path} holds something else."
         )
     ours = exact_files.FORMAT if content["kind"] == exact_files.KIND else FORMAT
     if content.get("format") != ours:

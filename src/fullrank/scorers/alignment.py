@@ -153,9 +153,9 @@ def _check_known(side: str, wanted: Ids, rows: Ints, name: str, advice: str = ""
     if missing.any():
         which = "with targets " if side == "user" else ""
         first = repr(wanted[int(np.argmax(missing))].item())
-        lacks = f"is not in its {side}_ids: {first}"
+        lacks = f"of them is not in its {side}_ids: {first}"
         if missing.sum() > 1:
-            lacks = f"are not in its {side}_ids (first: {first})"
+            lacks = f"of them are not in its {side}_ids (first: {first})"
         raise InputError(
             f"`{name}` must have all {wanted.size:,} {side}s {which}of the data; "
             f"{int(missing.sum()):,} {lacks}.{advice}"

@@ -75,4 +75,4 @@ def _differing(has: Ids, given: Ids) -> str:
     at = 0
     if (has.dtype.kind == "U") == (given.dtype.kind == "U"):
         at = int(np.argmax(has != given))
-    return f"row {at} is {has[at].item()!r} there, not {given[at].item()!r}"
+    return f"row {at} has the id {has[at].item()!r} there, not {given[at].item()!r}"

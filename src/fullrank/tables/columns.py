@@ -82,7 +82,7 @@ def read_parts(sources: Mapping[str, Any], asked: Asked, *, encoding: str | None
     for part, one in found.items():
         for role in (role for role in one if role not in roles):
             warnings.warn(
-                f"The column {role} of the {part} part was ignored, because another part does "
+                f"The column {role!r} of the {part!r} part was ignored, because another part does "
                 "not have it.",
                 DataWarning,
                 stacklevel=4,

@@ -43,8 +43,8 @@ def read_ids(
     name = source.name.lower()
     if not name.endswith(SUFFIXES):
         raise InputError(
-            f"`{called}` must be a file that ends in {', '.join(SUFFIXES)}; "
-            f"{checks.printable(source)} does not."
+            f"`{called}` must be a file that ends in {', '.join(SUFFIXES[:-1])} or "
+            f"{SUFFIXES[-1]}; {checks.printable(source)} does not."
         )
     found = _read(source, name, role, column)
     return _ids.unique(f"{called} of {checks.printable(source)}", found)

@@ -421,7 +421,7 @@ def unreadable(path: Path, error: Exception, suffix: str = "", argument: str = "
     if isinstance(error, FullrankError) or not isinstance(error, known):
         return error
     what = {".parquet": "a Parquet", ".json": "a JSON", ".jsonl": "a JSON Lines",
-            ".ndjson": "a JSON Lines", ".npy": "a NumPy", ".feather": "a feather",
+            ".ndjson": "a JSON Lines", ".npy": "a NumPy", ".feather": "a Feather",
             ".arrow": "an Arrow", ".ipc": "an Arrow"}  # fmt: skip
     kind_ = what.get(suffix or kind(path), "a CSV")
     return InputError(

@@ -73,7 +73,7 @@ def test_pairs_in_two_parts_are_told() -> None:
     with pytest.warns(DataWarning) as caught:
         split = read_split(pa.table(columns))
     assert [str(warning.message) for warning in caught] == [
-        f"The {other} part also contains {both} interactions in the {part} part; nothing was "
+        f"The {other!r} part also contains {both} interactions of the {part!r} part; nothing was "
         "removed."
         for both, part, other in (
             ("1 of 2", "valid", "train"),

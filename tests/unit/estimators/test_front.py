@@ -32,7 +32,7 @@ TWO = RankSample.from_ranks(
 @pytest.mark.parametrize(
     ("sample", "method", "reason"),
     [
-        (FULL, "exact", "every target was ranked among all items of its user's catalogue"),
+        (FULL, "exact", "every target was ranked among all items in its user's pool"),
         (ADAPTIVE, "smoothed", "adaptive sample"),
         (SAMPLE, "smoothed", "fixed sample"),
         (COARSE, "smoothed", "fixed sample"),

@@ -281,8 +281,8 @@ def test_item_item_matrices_that_are_not_finite():
     [
         ({"targets": 3}, r"`targets`.*Interactions.*user_rows, item_rows.*\bint\b"),
         ({"targets": ([], [])}, r"`targets`.*empty"),
-        ({"targets": ([0, 2], [1, 1])}, r"targets\[1\] = 2. These are user rows of the scorer"),
-        ({"targets": ([0, 1], [1, 5])}, r"targets\[1\] = 5. These are item rows of the scorer"),
+        ({"targets": ([0, 2], [1, 1])}, r"= 2. The values are row numbers of the scorer's users"),
+        ({"targets": ([0, 1], [1, 5])}, r"= 5. The values are row numbers of the scorer's items"),
         ({"targets": ([0, 1], [1])}, r"`targets`.*\b2\b.*\b1\b"),
         (
             {"targets": ([0, 1, 0], [1, 2, 1])},

@@ -229,10 +229,10 @@ def test_some_of_the_targets(kind, need):
 @pytest.mark.parametrize(
     ("mask", "says"),
     [
-        ([True] * 3, r"`mask`.*hold 4 values.*\(3,\)"),
-        ([False] * 5, r"`mask`.*hold 4 values.*\(5,\)"),
+        ([True] * 3, r"`mask`.*4 in all.*\(3,\)"),
+        ([False] * 5, r"`mask`.*4 in all.*\(5,\)"),
         ([[True]] * 4, r"`mask`.*\(4, 1\)"),
-        (True, r"`mask`.*hold 4 values"),
+        (True, r"`mask`.*4 in all"),
         (None, r"`mask`.*object"),
         ([0, 1, 1, 0], r"`mask`.*int64"),
         ([0, 3], r"`mask`.*int64"),

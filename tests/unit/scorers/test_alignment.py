@@ -152,7 +152,7 @@ def test_users_without_targets_may_be_unknown():
     wanted = np.array(["new", "u03", "u01"])
     found = aligned(scorer, user_ids=wanted, item_ids=None, users=[1, 2, 2])
     assert np.array_equal(found.scores([1, 2]), scorer.scores([3, 1]))
-    with pytest.raises(InputError, match=r"`old`.*1 is not in its user_ids: 'new"):
+    with pytest.raises(InputError, match=r"`old`.*1 of them is not in its user_ids: 'new"):
         aligned(scorer, user_ids=wanted, item_ids=None, name="old")
 
 
@@ -181,7 +181,7 @@ def test_the_advice_for_modules(need):
 
 def test_items_must_be_known():
     scorer = make("sparse", item_ids=named(N_ITEMS, "i"))
-    with pytest.raises(InputError, match=r"2 are not in its item_ids \(first: 'j0'\)"):
+    with pytest.raises(InputError, match=r"2 of them are not in its item_ids \(first: 'j0'\)"):
         aligned(scorer, user_ids=None, item_ids=np.array(["i01", "j0", "j1"]))
 
 
@@ -194,9 +194,9 @@ def test_ids_are_unique_and_as_many_as_rows():
 
 def test_given_ids_must_be_those_of_the_history():
     data = Interactions.from_arrays(["b", "a"], [5, 9])
-    with pytest.raises(InputError, match="row 0 is 'a' there, not 'b'"):
+    with pytest.raises(InputError, match="row 0 has the id 'a' there, not 'b'"):
         ItemItemScorer(data, np.eye(2), user_ids=["b", "a"])
-    with pytest.raises(InputError, match="row 0 is 5 there, not '5'"):
+    with pytest.raises(InputError, match="row 0 has the id 5 there, not '5'"):
         ItemItemScorer(data, np.eye(2), item_ids=["5", "9"])
     with pytest.raises(InputError, match="`user_ids` must be omitted"):
         as_scorer(make("factors", user_ids=range(N_USERS)), user_ids=range(1, N_USERS + 1))

@@ -98,8 +98,8 @@ def compare(
         rng=seed,
     )
     unread = [
-        f"Paired by user only; column {name!r} of {paths} was not used (`--column item={name}` "
-        "pairs by item too)."
+        f"Models were paired by user only; column {name!r} of {paths} was not used (to pair by "
+        f"item too, add `--column item={name}`)."
         for name, paths in found.unread.items()
         if result.paired
     ]

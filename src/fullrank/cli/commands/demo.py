@@ -44,7 +44,10 @@ def demo(
     common.writable(report, "--report")
     common.writable(figure, "--figure")
     if figure is not None and figure.suffix.lower() not in FIGURES:
-        raise InputError(f"`--figure` must end in {', '.join(FIGURES)}, not {figure.name!r}.")
+        raise InputError(
+            f"`--figure` must end in {', '.join(FIGURES[:-1])} or {FIGURES[-1]}, not "
+            f"{figure.name!r}."
+        )
     long = every or as_json
     with common.progress("Training and sampling") as progress:
         result = run(

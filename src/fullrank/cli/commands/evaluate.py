@@ -101,8 +101,8 @@ def evaluate(
         common.option(
             common.MODELS,
             "--user-ids",
-            "The id of each row of the users' factors: a text file with one id per line, the "
-            "first column of a CSV or Parquet file, or .npy. May be repeated for other factors.",
+            "File with the ids of the rows of the users' factors: text with one id per line, CSV "
+            "or Parquet (its first column), or .npy. May be repeated for other factors.",
             "[NAME=]FILE",
         ),
     ] = None,
@@ -111,7 +111,8 @@ def evaluate(
         common.option(
             common.MODELS,
             "--item-ids",
-            "The id of each row of the items' factors, in the same formats.",
+            "File with the ids of the rows of the items' factors, in the same formats. May be "
+            "repeated for other factors.",
             "[NAME=]FILE",
         ),
     ] = None,
@@ -180,9 +181,9 @@ def evaluate(
         common.option(
             common.METRICS,
             "--no-anchor",
-            "Train no anchors. Otherwise, for a fixed sample size, PureSVD and ItemKNN are trained "
-            "and ranked exactly, and the shape of their distributions of ranks informs the "
-            "estimates.",
+            "Do not train anchors. By default, if the sample size is fixed, each user has one "
+            "target and training items are excluded, PureSVD and ItemKNN are trained, and the "
+            "distributions of their exact ranks inform the estimates.",
         ),
     ] = False,
     engine: Annotated[

@@ -26,8 +26,8 @@ def explain(
             common.SAMPLE,
             "--design",
             "How candidates are drawn, such as sampled:100, or sampled:100,replacement=true if "
-            "items can repeat. With --ranks, the default is to infer it from the file, and exact "
-            "is for ranks among all items.",
+            "items can repeat. With --ranks, the design is inferred from the file by default; give "
+            "exact for ranks among all items.",
             "DESIGN",
             show_default=False,
         ),
@@ -38,7 +38,8 @@ def explain(
         common.option(
             common.INPUT,
             "--ranks",
-            "Ranks to explain, instead of a design.",
+            "Ranks to explain. Without them, --n-items is required, with --design or "
+            "--sample-size.",
             "[NAME=]FILE",
             readable=False,  # said in our own words
         ),
@@ -68,7 +69,7 @@ def explain(
         sampled = reading.sample_size is not None or design != INFER
         if not sampled or reading.n_items is None:
             raise InputError(
-                "`--design` (such as sampled:100) and `--n-items` must be given, or else `--ranks`."
+                "`--ranks` must be given, or `--design` (such as sampled:100) and `--n-items`."
             )
         design = "sampled" if design == INFER else design
         checked_design("--design", design)

@@ -64,7 +64,7 @@ def plan(
         common.option(
             common.PRECISION,
             "--difference",
-            "Instead of a margin: the difference between two models to detect, such as 0.01.",
+            "Instead of a margin: the difference to detect between two models, such as 0.01.",
             "SIZE",
         ),
     ] = None,

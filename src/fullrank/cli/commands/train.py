@@ -16,7 +16,7 @@ PANEL = common.HAVE_MODELS
 
 def train(
     data: Annotated[
-        str, typer.Argument(help="A data set (`fullrank datasets`), or a file of interactions.")
+        str, typer.Argument(help="A data set (see `fullrank datasets`), or a file of interactions.")
     ],
     model: Annotated[
         str,

@@ -189,9 +189,9 @@ def note_checksum(path: Path, name: str, sha256: str) -> None:
     known = {line[66:]: line[:64] for line in lines if _NOTED.fullmatch(line)}
     if known.setdefault(name, sha256) != sha256:
         warnings.warn(
-            f"{name} is not the file that was downloaded before: its SHA-256 is {sha256[:12]}…, "
-            f"not {known[name][:12]}… as before. The new file was kept; the publisher may have "
-            "changed it.",
+            f"{name} is not the file that was downloaded before: its SHA-256 begins with "
+            f"{sha256[:12]}, not {known[name][:12]}. The publisher may have changed the file; the "
+            "new one was kept.",
             DataWarning,
             stacklevel=3,
         )

@@ -113,4 +113,4 @@ def is_here(name: str) -> bool:
 def no_download(download: bool) -> None:
     """Refuse to download all data sets at once."""
     if download:
-        raise InputError("`--download` must be given with the name of a data set.")
+        raise InputError("`NAME` must be given with `--download`: the data set to download.")

@@ -192,8 +192,8 @@ DATASETS: Registry = Registry(
     ),
     Dataset(
         name="book-crossing",
-        about="Book-Crossing: 278,858 users, 271,379 books, 1,149,780 ratings, 0 for implicit "
-        "feedback",
+        about="Book-Crossing: 278,858 users, 271,379 books, 1,149,780 ratings (a rating of 0 is "
+        "implicit feedback)",
         page="https://grouplens.org/datasets/book-crossing/",
         licence="free for research that cites it",
         citation="C.-N. Ziegler, S. M. McNee, J. A. Konstan, G. Lausen. Improving Recommendation "

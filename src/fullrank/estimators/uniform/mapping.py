@@ -159,7 +159,7 @@ def _check(sample: RankSample, size: int | None) -> int:
     if not sample.design.uniform:
         raise InputError(
             "`sample` must have candidates drawn uniformly for a mapping function; "
-            f"{sample.design} has a likelihood of its own."
+            f"those of {sample.design} are not."
         )
     if size is not None and int(sizes[0]) != size:
         raise InputError(

@@ -90,8 +90,9 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
         if shared:
             same = "users" if items is None else "users with the same targets"
             raise InputError(
-                f"`ranks` must have at least two {same} in common, or no users at all; users in "
-                f"common: {shared:,} between {a} and {b}; {same} in all models: {n_common}. "
+                f"`ranks` must have at least two {same} in all models, or no users in common; "
+                f"users in common: {shared:,} between {a} and {b}; {same} in all models: "
+                f"{n_common}. "
                 "Compare the models pair by pair, or set paired=False."
             )
     if paired:
@@ -110,7 +111,9 @@ def _unnamed(paired: bool | None, plain: bool, sizes: Mapping[str, int], shown: 
         note = "The users have no ids, so row i of every model is assumed to be the same user."
         return Pairing(paired=True, keep={}, notes=(note,))
     if paired:
-        why = f" if their numbers differ ({shown})" if plain else ": ranks are paired by user id"
+        why = ": ranks are paired by user id"
+        if plain:
+            why = f" if the models have different numbers of users ({shown})"
         raise InputError(
             f"`paired=True` must not be given for users without ids{why}. Give their ids as "
             "`user=`."

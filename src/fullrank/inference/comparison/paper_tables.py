@@ -86,7 +86,8 @@ def _models(found: Comparison) -> Sheet:
             error, chance = f"{found.standard_error[i, j]:.{d}f}", f"{found.p_best[i, j]:.2f}"
             row += [Best(value) if best.get(metric) == model else value, error, chance]
         rows.append(row)
-    over = ", which includes the sampling of candidates" if found.estimated_from else " over users"
+    sampled = ", which includes the variance from sampling candidates"
+    over = sampled if found.estimated_from else " over users"
     caption = [
         _measured(found),
         f"SE: standard error{over}; P(best): probability that the model is the best.",

@@ -24,7 +24,7 @@ from fullrank.metrics import ByMetric, Metric
 from fullrank.samples import ExactRanks, RankDistribution, RankSample
 
 NAME = "exact"
-REASON = "every target was ranked among all items of its user's catalogue"
+REASON = "every target was ranked among all items in its user's pool"
 UP_TO = f"{REASON}, up to rank {{:,}}"
 
 

@@ -297,9 +297,9 @@ class _Network:
             else f"`inputs` must hold the arguments of {name}, with a row for each user."
         )
         beyond = (
-            f"User row {rows.max()} may be out of range for a table of the module."
+            f"User row {rows.max()} may be out of range for an embedding table of the module."
             if self.inputs is None
-            else "A number in `inputs` may be out of range for a table of the module."
+            else "A number in `inputs` may be out of range for an embedding table of the module."
         )
 
         def ask() -> Any:

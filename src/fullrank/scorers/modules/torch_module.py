@@ -177,7 +177,8 @@ def score_pairs(torch: Any, module: Any, users: Any, items: Any) -> Any:
     output = calls.called(
         module, (users, items), {}, said=f"{calls.name_of(module)}(users, items)",
         hint=PAIRS_OR_BLOCK,
-        beyond="A user row or an item row may be out of range for a table of the module.",
+        beyond="A user row or an item row may be out of range for an embedding table of the "
+        "module.",
     )  # fmt: skip
     return pair_scores(torch, output, n_pairs)
 

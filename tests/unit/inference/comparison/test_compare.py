@@ -829,7 +829,7 @@ def test_what_sampled_models_were_estimated_from_is_said() -> None:
     assert unresolved.removeprefix("▲ ") in found.to_markdown()
     assert "▲" not in found.to_markdown()  # there is none in its tables
     assert f"estimated from {among}. Estimator: smoothed" in found.to_markdown()
-    assert "which includes the sampling of candidates" in found.to_markdown()
+    assert "which includes the variance from sampling candidates" in found.to_markdown()
     assert "| difference | estimate |" in found.to_markdown()
     mixed = compare({"a": fixed(10)["a"], "b": replace(EXACT["b"], item=None)}, "ndcg@10")
     assert any(note.startswith("a: ▲ A sample hardly") for note in mixed.notes)
@@ -854,7 +854,7 @@ def test_averages_over_seeds_are_said_to_be_estimated_from_them() -> None:
     seeds = {name: Seeds({"1": one, "2": one}) for name, one in fixed(10).items() if name != "c"}
     found = compare(seeds, "ndcg@10")
     assert "estimated from 2 seeds (1, 2) of 600 targets ranked among 10" in found.to_markdown()
-    assert "which includes the sampling of candidates" in found.to_markdown()
+    assert "which includes the variance from sampling candidates" in found.to_markdown()
     assert any(note.startswith("▲ A sample hardly distinguishes ranks") for note in found.notes)
 
 
