@@ -87,7 +87,7 @@ def test_the_borrowed_shape(fullrank: Run, plays: Path, tmp_path: Path) -> None:
         assert content["models"][0]["metrics"][0]["estimate"] != value
     refused = fullrank(*command, "--no-anchor", "--out", out)
     assert refused.code == 2
-    assert re.search(r"`--out`.*anchor \(auto then, none now\)", refused.err)
+    assert re.search(r"`--out`.*anchor \(then: auto; now: none\)", refused.err)
 
 
 def test_factor_files(fullrank: Run, plays: Path, tmp_path: Path) -> None:

@@ -331,7 +331,7 @@ def test_seeds_that_are_not_of_the_same_users(tmp_path: Path) -> None:
     path = tmp_path / "gap.csv"
     path.write_text("user,seed,rank\na,1,3\nb,1,4\na,2,5\nc,2,1\n")
     found = read_ranks(path, sample_size=10, n_items=50)
-    assert found.notes[0].startswith("2 of 3 users are not in every seed")
+    assert found.notes[0].startswith("2 of 3 users do not have the same items in every seed")
     assert found["gap"].first.n_targets == 1
     path.write_text("seed,rank\n1,3\n1,4\n2,5\n2,1\n")
     with pytest.raises(InputError, match=r"`user`.*several seeds"):

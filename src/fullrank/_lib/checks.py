@@ -83,6 +83,19 @@ def role(value: str, roles: Collection[str]) -> None:
         )
 
 
+def unknown_settings(
+    name: str, kind: str, known: Collection[str], given: Iterable[str]
+) -> InputError:
+    """Return the error about settings that a kind of thing does not have.
+
+    >>> print(unknown_settings("split", "ratio", ["test", "valid"], ["test", "foo"]))
+    `split` must have only settings of ratio (test, valid), not 'foo'.
+    """
+    unknown = ", ".join(repr(one) for one in given if one not in known)
+    offered = ", ".join(known) or "none"
+    return InputError(f"`{name}` must have only settings of {kind} ({offered}), not {unknown}.")
+
+
 def no_slips(settings: Iterable[str], function: Callable[..., Any]) -> None:
     """Raise if a further setting of a function is a misspelt name of one of its arguments."""
     own = tuple(inspect.signature(function).parameters)

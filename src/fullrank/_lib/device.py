@@ -25,8 +25,7 @@ def on_gpu(device: Any) -> bool:
     if re.fullmatch("cuda(:[0-9]+)?", str(device)):
         return True
     raise InputError(
-        f'`device` must be None, "cpu", "cuda" or one of several GPUs such as "cuda:1", not '
-        f"{device!r}."
+        f'`device` must be None, "cpu", "cuda" or a numbered GPU, such as "cuda:1", not {device!r}.'
     )
 
 

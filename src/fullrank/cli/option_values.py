@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fullrank._lib import checks
 from fullrank._lib.specs import parse_spec
-from fullrank.engines import Engine, make_engine
+from fullrank.engines import ENGINES, Engine, make_engine
 from fullrank.errors import InputError
 from fullrank.evaluation.model_sources import named
 from fullrank.scorers.factor_files import FactorFiles
@@ -29,14 +31,11 @@ def engine_of(text: str) -> Engine:
     spec = parse_spec("engine", text)
     settings = dict(spec.settings)
     if spec.main is not None:
-        settings[MAIN.get(spec.name, "")] = spec.main
-    try:
-        return make_engine(spec.name, **settings)
-    except TypeError as error:
-        raise InputError(
-            f"`engine` must have only settings of {spec.name}, not "
-            f"{', '.join(map(repr, settings))}."
-        ) from error
+        settings[MAIN.get(spec.name, spec.main)] = spec.main
+    known = inspect.signature(ENGINES[checks.choice("engine", spec.name, ENGINES)]).parameters
+    if not settings.keys() <= known.keys():
+        raise checks.unknown_settings("engine", spec.name, known, settings)
+    return make_engine(spec.name, **settings)
 
 
 def pairs_of(option: str, texts: Iterable[str]) -> dict[str, str]:

@@ -197,5 +197,5 @@ def _rest(message: str, command: Any, path: str) -> str:
             return says
         return f"{says} Write `{' '.join(f'{option} {word}' for word in found[1].split())}`."
     if message.startswith("Missing command"):
-        return f"A command must be given; `{path} --help` lists them."
+        return f"A command must be given; `{path} --help` lists the commands."
     return f"{message.rstrip('.')}."

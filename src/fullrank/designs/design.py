@@ -145,8 +145,8 @@ class Design:
         if rounds.within(fewer) != _rounds_of(design, fewer):
             raise InputError(
                 f"`design` must have the same rounds for every pool, but those of {design} differ "
-                f"between {fewer:,} and {n_items:,} items. Fix the sizes that depend on the "
-                "catalogue in its method resolved()."
+                f"between {fewer:,} and {n_items:,} items. Compute the sizes that depend on "
+                "the catalogue in the design's method `resolved`."
             )
         return design
 
@@ -411,12 +411,8 @@ def _kind(argument: str, name: str) -> type[Design]:
 
 def _made(argument: str, kind: type[Design], settings: dict[str, Any], shown: str) -> Design:
     known = {field.name: field.default for field in fields(kind)}
-    for name in settings:
-        if name not in known:
-            raise InputError(
-                f"`{argument}` must have only settings of {kind.name} ({', '.join(known)}), not "
-                f"{name!r}."
-            )
+    if not settings.keys() <= known.keys():
+        raise checks.unknown_settings(argument, kind.name, known, settings)
     try:
         for name, value in settings.items():
             _check_number(name, value, known[name])

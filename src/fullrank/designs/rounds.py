@@ -211,7 +211,7 @@ class Rounds:
             "rank",
             r,
             (r <= refine[where]) & (n < last),
-            f"be above the refined rank ({_listed(set(self.refine))}) at every level but the last",
+            f"be above `refine_rank` ({_listed(set(self.refine))}) at every level but the last",
             "An adaptive design draws more candidates for targets up to that rank. Check `design`.",
         )
         at = np.maximum(where - 1, 0)
@@ -220,7 +220,7 @@ class Rounds:
             "rank",
             r,
             r > reachable,
-            "be at most the refined rank of the previous level plus the candidates drawn since",
+            "be at most `refine_rank` plus the number of candidates drawn after the previous level",
         )
 
 

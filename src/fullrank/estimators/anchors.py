@@ -136,7 +136,7 @@ def smooth(anchor: Any) -> RankDistribution:
         raise InputError(f"`anchor` must be {_WHAT}, not {type(anchor).__name__}.")
     if anchor.several:
         raise InputError("`anchor` must have one target for each user.")
-    anchor.check_all_known("anchor", "for its shape")
+    anchor.check_all_known("anchor")
     sample = anchor.whole_sample().anchored(None)
     system = exhausted_system(sample)
     # of H targets at the top, the slope of a power has a standard error of about half of 1/√H

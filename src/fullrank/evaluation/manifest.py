@@ -84,7 +84,7 @@ def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) 
     if then.get("models") != now.get("models"):  # of other models the settings tell nothing
         then, now = ({k: v for k, v in one.items() if k[:6] != "model "} for one in (then, now))
     differ = [
-        f"{key} ({_brief(then.get(key))} then, {_brief(now.get(key))} now)"
+        f"{key} (then: {_brief(then.get(key))}; now: {_brief(now.get(key))})"
         for key in dict.fromkeys((*now, *then))
         if then.get(key) != now.get(key)
     ]
@@ -97,7 +97,7 @@ def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) 
             )
         raise InputError(
             "`out` must be a new folder, or the folder of a run with the same settings; the run in "
-            f"{folder} differs in {'; '.join(differ)}.{hint}"
+            f"{checks.shown(str(folder))} differs in {', '.join(differ)}.{hint}"
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fullrank import models
+from fullrank._lib import checks
 from fullrank._lib.files import existing
 from fullrank._lib.fingerprints import file_fingerprint, fingerprint
 from fullrank._lib.specs import parse_spec
@@ -71,12 +72,8 @@ def make_model(text: str) -> Any:
             f"`model` must have named settings, as in name:setting=value, not {text!r}."
         )
     known = settings_of(make)
-    for name in spec.settings:
-        if known is not None and name not in known:
-            raise InputError(
-                f"`model` must have only settings of {spec.name} ({', '.join(known) or 'none'}); "
-                f"got {name!r}."
-            )
+    if known is not None and not {*spec.settings} <= {*known}:
+        raise checks.unknown_settings("model", spec.name, known, spec.settings)
     return make(**spec.settings)
 
 

@@ -152,7 +152,7 @@ def _check_places(
         "ranks",
         rank,
         (above < 0.0) | (above > n_others),
-        "leave a rank for every target of a user",
+        "be possible for all targets of a user together",
         "Tied targets of a user share the mean of their ranks, such as 1.5 and 1.5.",
     )
 

@@ -234,8 +234,8 @@ def _metrics(made: Iterable[Estimate | Comparison], asked: Any, usual: Any) -> t
     if asked is None:
         if there and not common:
             raise InputError(
-                "`results` must have a metric in common, but these have none. Estimate the models "
-                "by the same metrics."
+                "`results` must have a metric in common, but these have none. Estimate the same "
+                "metrics for every model."
             )
         return unique(parse_all(common or usual))
     wanted = unique(parse_all(asked))
@@ -413,8 +413,8 @@ def _compared(
         return None, ()
     if any(isinstance(one, Estimate) and one.seeds for one in results.values()):
         says = (
-            "The models were not compared, because some have several seeds. Pass the result of "
-            "`compare` for the same seeds as `comparison=`."
+            "The models were not compared, because some have several seeds. Call `compare` with "
+            "the same seeds and pass its result as `comparison=`."
         )
         return None, (says,)
     samples = {name: _ranks(one) for name, one in results.items()}

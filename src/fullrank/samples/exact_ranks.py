@@ -183,12 +183,12 @@ class ExactRanks(tabular.Tabular):
         if self.max_rank is not None:
             Exact(self.max_rank).check_metrics(metrics, of=of)
 
-    def check_all_known(self, argument: str, what: str) -> None:
-        """Raise if the ranks are known only up to K; `what` names the purpose."""
+    def check_all_known(self, argument: str) -> None:
+        """Raise if the ranks are known only up to K."""
         if self.max_rank is not None:
             raise InputError(
-                f"`{argument}` must hold all ranks {what}, without `max_rank` (design exact); "
-                f"these are known only up to {self.max_rank}."
+                f"`{argument}` must hold ranks without a limit, computed "
+                f"without `max_rank` (design exact); these are known only up to {self.max_rank}."
             )
 
     @property
@@ -337,7 +337,7 @@ class ExactRanks(tabular.Tabular):
 
     def sample(self) -> RankSample:
         """Return the ranks as a complete sample: n = N, without replacement."""
-        self.check_all_known("ranks", "for a sample")
+        self.check_all_known("ranks")
         ranks = self.ranks - self.offset
         if self.ties == "mean" and (self.equal % 2).any():
             raise InputError(
@@ -368,7 +368,7 @@ class ExactRanks(tabular.Tabular):
 
     def whole_sample(self) -> RankSample:
         """Return the same as `sample`, with half ranks rounded up."""
-        self.check_all_known("ranks", "for a sample")
+        self.check_all_known("ranks")
         return (self.with_ties("worst") if self.ties == "mean" else self).sample()
 
     @classmethod

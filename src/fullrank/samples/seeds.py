@@ -82,9 +82,9 @@ def _common(
             "`user` must name the same users for every seed; no user is in all of them."
         )
     users = len({pair[0] for pair in every})
-    are, were = ("is", "was") if len(out) == 1 else ("are", "were")
+    do, were = ("does", "was") if len(out) == 1 else ("do", "were")
     note = (
-        f"{len(out):,} of {users:,} users {are} not in every seed with the same items and {were} "
+        f"{len(out):,} of {users:,} users {do} not have the same items in every seed and {were} "
         "left out."
     )
     return {seed: one.take(keep[seed]) for seed, one in samples.items()}, (note,)

@@ -349,8 +349,8 @@ def _reject_ids_among_factors(path: Path, side: str, schema: Any) -> None:
         strange = [name for name, kind in kinds.items() if not pa.types.is_integer(kind)]
     if strange:
         raise InputError(
-            "`factors` must be floating-point columns or one column of lists, beside the ids; "
-            f"{path} has {kinds[strange[0]]} in {strange[0]!r}. If this column holds ids, add "
+            "`factors` must be floating-point columns or one column of lists, apart from the ids; "
+            f"column {strange[0]!r} of {path} is {kinds[strange[0]]}. If it holds ids, add "
             f"--column {_SIDES[side]}={strange[0]}."
         )
 

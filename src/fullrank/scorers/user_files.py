@@ -279,8 +279,8 @@ def _check_rising(path: Path, footer: Any, column: int) -> None:
         stats = footer.row_group(group).column(column).statistics
         if stats is None or not stats.has_min_max or not isinstance(stats.min, int):
             raise InputError(
-                f"`user` must be whole numbers, with column statistics in the file; {path} has "
-                "none."
+                f"`user` must be a column of whole numbers with Parquet statistics; in {path}, it "
+                "is not."
             )
         if stats.min <= last:
             raise InputError(

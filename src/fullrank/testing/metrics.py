@@ -69,7 +69,7 @@ def _check_smooth(metric: Metric) -> None:
     found = float(grid.averages(whole)[wide])
     expect(
         bool(np.isclose(found, mean, rtol=1e-6, atol=1e-12)),
-        "smooth: the mean gain of many ranks must equal that of a few of them",
+        "smooth: the mean gain over a wide bin of ranks must equal the mean over a few of them",
     )
 
 

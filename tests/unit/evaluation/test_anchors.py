@@ -237,7 +237,7 @@ def test_another_anchor_is_another_run(
     settings: dict[str, Any] = {"design": FIXED, "report": False, "out": tmp_path / "run"}
     evaluate(scorers, split, **settings)
     for anchor in (None, cheap_ranks(split)[0]):
-        with pytest.raises(InputError, match=r"`out`.*anchor \(auto then, "):
+        with pytest.raises(InputError, match=r"`out`.*anchor \(then: auto; "):
             evaluate(scorers, split, anchor=anchor, **settings)
 
 

@@ -128,12 +128,12 @@ def test_a_damaged_shard_is_made_anew(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"rng": 1}, r"`out`.*seed \(0 then, 1 now\)"),
-        ({"design": "sampled:21"}, r"`out`.*design \(sampled:90 then, sampled:21 now\)"),
-        ({"design": "exact"}, r"`out`.*design \(sampled:90 then, exact now\)"),
-        ({"metrics": "auc"}, r"`out`.*metrics.*'recall@10'.*\['auc'\] now"),
+        ({"rng": 1}, r"`out`.*seed \(then: 0; now: 1\)"),
+        ({"design": "sampled:21"}, r"`out`.*design \(then: sampled:90; now: sampled:21\)"),
+        ({"design": "exact"}, r"`out`.*design \(then: sampled:90; now: exact\)"),
+        ({"metrics": "auc"}, r"`out`.*metrics.*'recall@10'.*now: \['auc'\]"),
         ({"exclude": None}, r"`out`.*data (n_items|fingerprint)"),
-        ({"keep_rows": False}, r"`out`.*keep_rows \(True then, False now\)"),
+        ({"keep_rows": False}, r"`out`.*keep_rows \(then: True; now: False\)"),
     ],
 )
 @pytest.mark.parametrize("finished", [False, True])
@@ -163,7 +163,7 @@ def test_another_run_is_refused(
 def test_other_models_are_refused(split: Split, scorers: dict[str, Any], tmp_path: Path) -> None:
     out = tmp_path / "run"
     evaluate(scorers, split, out=out, **SETTINGS)
-    with pytest.raises(InputError, match=r"`out`.*models \(a, b then, a now\)"):
+    with pytest.raises(InputError, match=r"`out`.*models \(then: a, b; now: a\)"):
         evaluate({"a": scorers["a"]}, split, out=out, **SETTINGS)
     with pytest.raises(InputError, match=r"`out`.*model a about.*model a fingerprint"):
         evaluate({"a": scorers["b"], "b": scorers["b"]}, split, out=out, **SETTINGS)

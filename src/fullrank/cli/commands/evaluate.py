@@ -181,8 +181,8 @@ def evaluate(
         common.option(
             common.METRICS,
             "--no-anchor",
-            "Do not train anchors. By default, if the sample size is fixed, each user has one "
-            "target and training items are excluded, PureSVD and ItemKNN are trained, and the "
+            "Do not train anchors. By default, PureSVD and ItemKNN are trained if the sample size "
+            "is fixed, each user has one target, and training items are excluded; the "
             "distributions of their exact ranks inform the estimates.",
         ),
     ] = False,

@@ -51,7 +51,7 @@ def explain(
     """Explain what sampled metrics mean for the full catalogue.
 
     Prints the cut-off in the full catalogue that a sampled hit rate at 10 corresponds to, the
-    average sampled metric of a target at each true rank, and how many ranks of the catalogue
+    average sampled metric of a target at each true rank, and the number of catalogue ranks that
     rank 1 of the sample covers.
 
     For example:

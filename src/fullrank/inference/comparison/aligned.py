@@ -359,7 +359,7 @@ def _named(results: Any) -> dict[str, Any]:
         return dict(results)
     shown = {checks.printable(name): result for name, result in results.items()}
     if len(shown) < len(results):
-        raise InputError("`ranks` must have names of models that differ when printed.")
+        raise InputError("`ranks` must have model names that are still distinct when printed.")
     return shown
 
 

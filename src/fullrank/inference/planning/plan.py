@@ -257,7 +257,7 @@ def _truth(
         )
     for one in samples:
         if isinstance(one, ExactRanks):
-            one.check_all_known("pilot", "for a plan")
+            one.check_all_known("pilot")
     first = samples[0]  # planned samples borrow no shape
     first = first.anchored(None) if isinstance(first, RankSample) else first
     found = estimate(first, metrics=metric, confidence_level=None).distribution

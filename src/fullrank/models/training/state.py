@@ -67,5 +67,5 @@ class Run:
         run = cls(**record)
         lengths = {len(run.columns[name]) for name in _columns()}
         if len(lengths) != 1:
-            raise ValueError("its columns of epochs differ in length")
+            raise ValueError("the columns of its training history differ in length")
         return run

@@ -22,7 +22,7 @@ def scorer_of(model: Any, n_users: int | None = None) -> Any:
         return scorer_of(held, n_users)
     if hasattr(model, "similarity"):
         raise InputError(
-            f"`scorer` must come with the users' histories, which a {type(model).__name__} from "
+            f"`scorer` must come with the users' histories, which {type(model).__name__} from "
             "implicit does not store: use fr.ItemItemScorer(train, model.similarity)."
         )
     if not hasattr(model, "user_factors"):

@@ -22,8 +22,8 @@ def scorer_of(model: Any, n_users: int | None = None) -> Any:
     item_bias, items = model.get_item_representations()
     scorer = FactorScorer(users, items, item_bias=item_bias, user_bias=user_bias)
     scorer.rows_advice = (
-        " A LightFM model with feature matrices has a row for each feature; its factors are "
-        "get_user_representations(features) and get_item_representations(features), for "
+        " A LightFM model with feature matrices has a row for each feature. Pass the results of "
+        "get_user_representations(features) and get_item_representations(features) to "
         "fr.FactorScorer."
     )
     return from_library(scorer)

@@ -111,7 +111,7 @@ def test_the_catalogue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert details("simulated").to_dict()["summary"]["n_interactions"] == 79490
     with pytest.raises(InputError, match=r"`name`.*'ml-latest-small'.*'x'"):
         details("x")
-    with pytest.raises(InputError, match=r"`--download`.*name of a data set"):
+    with pytest.raises(InputError, match=r"`NAME`.*`--download`: the data set"):
         no_download(True)
 
 

@@ -120,7 +120,7 @@ def test_the_error_without_ids_names_what_to_call() -> None:
 
 def test_models_without_factors_get_a_sentence() -> None:
     kind = of("implicit.nearest_neighbours", "CosineRecommender", (RECOMMENDER,), similarity=None)
-    with pytest.raises(InputError, match=r"a CosineRecommender from implicit does not store"):
+    with pytest.raises(InputError, match=r"which CosineRecommender from implicit does not store"):
         fr.as_scorer(kind())
     other = of("implicit.new", "Unheard", (RECOMMENDER,))
     with pytest.raises(InputError, match="Unheard has no user_factors"):
