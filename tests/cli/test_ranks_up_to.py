@@ -57,7 +57,7 @@ def test_a_run_and_what_is_made_of_it(fullrank: Run, plays: Path, tmp_path: Path
     pilot = ("plan", "-m", "recall@4", "--pilot", run / "ranks" / "e.parquet", "--users", 40)
     done = fullrank(*pilot, "--margin", "5%")
     assert done.code == 2
-    assert re.search(r"`--pilot`.*without a limit.*`fullrank evaluate --design exact`.*up to 4", done.err)
+    assert re.search(r"`--pilot`.*a limit.*`fullrank evaluate --design exact`.*up to 4", done.err)
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def describe_split(kind: str, settings: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> describe_split("ratio", {"test": 0.2, "by": "random", "per": "user", "rng": 0})
-    'ratio, 20 % of each user at random, seed 0'
+    "ratio, 20 % of each user's interactions at random, seed 0"
     """
     parts = [kind, *_how(kind, settings)]
     if "catalogue" in settings:
@@ -164,7 +164,8 @@ def _how(kind: str, settings: Mapping[str, Any]) -> list[str]:
         return ["last item by time" if last else f"random item{why}"]
     share = _share(settings.get("test", 0.0))
     if kind == "ratio":
-        whole = "each user" if settings.get("per", "user") == "user" else "all interactions"
+        of_users = settings.get("per", "user") == "user"
+        whole = "each user's interactions" if of_users else "all interactions"
         return [f"the last {share} of {whole} by time" if last else f"{share} of {whole} at random"]
     if kind == "strong":
         return [f"{share} of the users held out"]

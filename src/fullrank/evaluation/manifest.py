@@ -97,7 +97,7 @@ def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) 
             )
         raise InputError(
             "`out` must be a new folder, or the folder of a run with the same settings; the run in "
-            f"{checks.shown(str(folder))} differs in {', '.join(differ)}.{hint}"
+            f"{checks.printable(folder)} differs in {', '.join(differ)}.{hint}"
         )
 
 

@@ -244,7 +244,7 @@ def _rows(
     indices = _typed(f"{prefix}indices", arrays, np.int32, 1)
     fits = indptr.size == n_rows + 1 and indptr[0] == 0 and indptr[-1] == indices.size
     if not fits or np.any(np.diff(indptr) < 0):
-        raise ValueError(f"{prefix}indptr does not fit {n_rows} rows of {indices.size} entries")
+        raise ValueError(f"{prefix}indptr does not fit {indices.size} entries in {n_rows} rows")
     if indices.size and not (indices.min() >= 0 and indices.max() < n_columns):
         raise ValueError(f"{prefix}indices do not lie in 0..{n_columns - 1}")
     ascending = np.diff(indices) > 0

@@ -77,7 +77,7 @@ def _measured(models: Sequence[Measurement], apart: bool = False) -> str:
         cost = (
             f" ({low} candidates on average)"
             if low == high
-            else f" ({low} to {high} candidates on average)"
+            else f" ({low} to {high} candidates on average, depending on the model)"
         )
     return f"{what} evaluated on {users}. Each held-out item (target) was ranked {how}{cost}."
 

@@ -93,7 +93,7 @@ def check_counted(rows: Array) -> None:
     """Raise if a row could not be counted."""
     for value, why in (
         (NAN, "`scores` must be numbers; a score {of} is NaN"),
-        (OUTSIDE, "`target` and `exclude` must hold columns of `scores`; one {of} is out of range"),
+        (OUTSIDE, "`target` and `exclude` must hold columns of `scores`; a value {of} is not"),
     ):
         bad = rows[:, CANDIDATES] == value
         if bad.any():

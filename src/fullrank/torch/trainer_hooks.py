@@ -198,10 +198,10 @@ def _known(counted: Any, labels: Any) -> tuple[Ints, Ints, Array | None]:
         raise InputError(f"`label_ids` must hold whole numbers, not {item.dtype}.")
     table = np.empty(()) if isinstance(counted, tuple) else checks.as_array("predictions", counted)
     if table.dtype.kind not in "iu" or table.shape != (*item.shape, 3):
+        got = "a tuple" if isinstance(counted, tuple) else f"{table.dtype} of shape {table.shape}"
         raise InputError(
-            f"`predictions` must hold three whole numbers per label, {(*item.shape, 3)}; found "
-            f"{'a tuple' if isinstance(counted, tuple) else f'{table.dtype} {table.shape}'}. "
-            f"Pass {_HOOK} to the Trainer as well."
+            "`predictions` must hold three whole numbers per label, in an array of shape "
+            f"{(*item.shape, 3)}, not {got}. Pass {_HOOK} to the Trainer as well."
         )
     here = (item >= 0) & (table[..., 2] != 0)
     if user is not None:

@@ -182,7 +182,7 @@ def test_models_with_other_columns_are_in_one_table(results: dict[str, object]) 
 def test_a_caption_says_why_exact_values_are_marked() -> None:
     few = ExactRanks.from_ranks(np.full(400, 700), n_items=900, user=np.arange(400))
     shown = estimate({"a": few, "b": few}, "recall@10").to_markdown()
-    assert "▲ marks values with a warning: fewer than 10 targets are in the" in shown
+    assert "▲ marks values with a warning. Fewer than 10 targets are in the" in shown
     assert "more than the sample shows" not in shown
 
 

@@ -109,7 +109,7 @@ def test_padding_is_left_out(hooks: Any) -> None:
         ([[0, 0, 9], [-1, -1, -1]], [4, 6], r"`logits`.*NaN.*1 of 2.*\b6\b"),
         ([[0, 0, 9], [-2, -2, -2]], [4, 60], r"`labels`.*labels\[1\] = 60"),
         ([[0, 0, 0]], [-100], r"`label_ids`.*negative"),
-        ([[0.0, 0.0, 9.0]], [4], r"`predictions`.*float64 \(1, 3\).*preprocess_logits"),
+        ([[0.0, 0.0, 9.0]], [4], r"`predictions`.*float64 of shape \(1, 3\).*preprocess_logits"),
         ([[0, 0, 9]], [[4, 5]], r"`predictions`.*\(1, 2, 3\)"),
     ],
 )

@@ -256,8 +256,8 @@ def _warn_of_marks(table: Table, asked: Mapping[str, str]) -> None:
         if name not in used and _is_split(values):
             warnings.warn(
                 f"The column {name!r} of {table.path} has the labels {', '.join(sorted(values))} "
-                f"but was not used; other items are held out. To use it, give --column "
-                f"split={name}, or columns={{'split': {name!r}}}.",
+                f"but was not used; other items are held out. To use it, give "
+                f"`columns={{'split': {name!r}}}`.",
                 DataWarning,
                 stacklevel=5,
             )

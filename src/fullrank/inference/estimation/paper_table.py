@@ -89,8 +89,10 @@ def _marks(ones: Collection[Estimate]) -> str:
     )
     doubted = _DOUBTED if all(parse(metric).k for metric in blind) else _AT_THE_TOP
     said = [doubted] if blind else []
-    said += [f"values with a warning: {' '.join(why)}"] if why else []
-    return f"▲ marks {', and '.join(said)}".removesuffix(".") + "." if said else ""
+    said += ["values with a warning"] if why else []
+    warnings = [f" {reason[0].upper()}{reason[1:]}" for reason in why]
+    marked = f"▲ marks {', and '.join(said)}".removesuffix(".")
+    return f"{marked}.{''.join(warnings)}" if said else ""
 
 
 def whose_intervals(ones: Collection[Estimate]) -> list[str]:

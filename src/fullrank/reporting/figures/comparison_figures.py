@@ -40,7 +40,7 @@ def _leads(comparison: Comparison, names: Sequence[str]) -> Figure:
     metric, first = comparison.metrics[0], first_of(comparison, comparison.metrics[0])
     others = rivals_of(comparison, metric, first)[::-1]
     alone = len(others) == 1
-    whom = names[others[0]] if alone else "each other model"
+    whom = names[others[0]] if alone else "each of the other models"
     if alone and len(names) > 2:
         whom = f"the baseline {whom}"
     series, rows = [], []

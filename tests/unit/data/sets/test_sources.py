@@ -156,7 +156,7 @@ def test_the_last_item_is_held_out_where_there_are_times(tmp_path: Path) -> None
         ("auto", "leave-one-out, random item (the data have no timestamps), seed 0"),
         ("leave-one-out:valid=1", "leave-one-out, random item (the data have no timestamps), "
          "validation part 1, seed 0"),
-        ("ratio:test=0.5", "ratio, 50 % of each user at random, seed 0"),
+        ("ratio:test=0.5", "ratio, 50 % of each user's interactions at random, seed 0"),
         ("ratio:test=0.5,per=all", "ratio, 50 % of all interactions at random, seed 0"),
         (
             "strong:test=0.5,min_interactions=2,fold_in=0.5",
