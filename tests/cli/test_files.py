@@ -403,6 +403,15 @@ def test_train_and_test_in_two_files(fullrank: Any, tmp_path: Path) -> None:
     assert opens_of(marked, lambda: fullrank("evaluate", marked, *words)) == 1
 
 
+@pytest.mark.filterwarnings("always:The column 'phase'")
+def test_a_column_of_marks_is_named_as_an_option(fullrank: Any, tmp_path: Path) -> None:
+    marked = tmp_path / "marked.csv"
+    rows = "".join(f"{u},{i},{'test' if i == u else 'train'}\n" for u in range(9) for i in range(9))
+    marked.write_text(f"user,item,phase\n{rows}")
+    done = fullrank("evaluate", marked, "--model", "popularity", "--design", "exact")
+    assert "To use it, give `--column split=phase`.\n" in done.err
+
+
 def test_ids_of_two_files_meet(tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 

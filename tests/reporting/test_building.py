@@ -144,6 +144,22 @@ def test_exact_ranks_alone_are_not_estimated(kit: Any) -> None:
     assert "nothing had to be estimated" in " ".join(report.summary)
 
 
+def test_captions_say_what_is_estimated(kit: Any) -> None:
+    exact = kit.exact_ranks(kit.ranks_of(2.0))
+    a, c = (
+        kit.named(simulate(kit.ranks_of(p), n_items=kit.n_items, design="sampled:100", rng=0))
+        for p in (3.0, 4.0)
+    )
+    for ranks, says, points in (
+        ({"a": a, "c": c}, "Estimated recall up", "estimates"),
+        ({"a": a, "b": exact}, "Recall up", "estimates and exact values"),
+        ({"b": exact, "d": exact}, "Recall up", "exact values"),
+    ):
+        figures = fr.report(ranks, **ONE).figures
+        assert figures["recall"].reading.startswith(says)
+        assert figures["metrics"].reading.startswith(f"Points: {points}. ")
+
+
 def test_a_sample_of_every_item_is_exact(kit: Any) -> None:
     ranks = kit.ranks_of(3.0)
     whole = RankSample.from_ranks(ranks, sample_size=kit.n_items, n_items=kit.n_items)

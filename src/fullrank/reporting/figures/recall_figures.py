@@ -64,7 +64,7 @@ def _together(
         for model in models
         if model.sampled and model.exact
     ]
-    says = "Estimated recall" if any(m.sampled for m in models) else "Recall"
+    says = "Estimated recall" if all(m.sampled for m in models) else "Recall"
     band = (
         ""
         if not any(map(_bounded, models))

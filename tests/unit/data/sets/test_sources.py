@@ -190,7 +190,8 @@ def test_a_column_of_marks_is_not_ignored_in_silence(
         users, items, parts = zip(*rows, strict=True)
         pq.write_table(pa.table({"user": users, "item": items, name: parts}), file)
     if marks[0] == "Training" or name == "phase":
-        with pytest.warns(DataWarning, match=rf"'{name}'.*not used.*--column split={name}") as told:
+        advice = rf"'{name}'.*not used.*give `columns={{'split': '{name}'}}`\.$"
+        with pytest.warns(DataWarning, match=advice) as told:
             assert load_split(file).kind == "leave-one-out"
         assert len(told) == 1
     if marks[0] == "train":
