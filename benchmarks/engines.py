@@ -125,7 +125,7 @@ def in_pairs(
                 found = dict(engine.map(rank_shard, problem, shards))
                 times[name].append(time.perf_counter() - begin)
                 used[name].append(_cpu_seconds() - before)
-            ranks[name] = np.concatenate([found[i].rows.rank for i in range(len(shards))])
+            ranks[name] = np.concatenate([found[i].ranks for i in range(len(shards))])
     first, second = engines
     medians = {name: statistics.median(values) for name, values in times.items()}
     least = {name: min(values) for name, values in times.items()}

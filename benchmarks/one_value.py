@@ -158,7 +158,7 @@ def _place(value: float, low: float, high: float) -> float:
     return float(100.0 * ndtr(Z * (2.0 * (at - first) / (last - first) - 1.0)))
 
 
-KEYS = ("design", "data", "protocol", "users", "target")
+KEYS = ("design", "data", "protocol", "users", "interval_for")
 
 
 def _cells(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -52,7 +52,7 @@ def main() -> None:
             "seconds": {name: round(value, 2) for name, value in seconds.items()},
             "share of the time": {label: shares(given) for label, given in every.items()},
             "MB of a page": round(len(built["fixed 100"].to_html().encode()) / 1e6, 2),
-            "MB of memory": peak_megabytes(setup, "report.build_report(given, rng=0).to_html()"),
+            "MB of memory": peak_megabytes(setup, "report.fr.report(given, rng=0).to_html()"),
         },
     )
 

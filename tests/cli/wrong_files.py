@@ -225,10 +225,10 @@ WRONG: dict[str, Wrong] = {
     ),
     # ---- formats ----
     "blanks between columns": _estimate(
-        "ranks.csv", "user rank\na 3\n", r"'user rank': a comma, .* must separate them, not spaces"
+        "ranks.csv", "user rank\na 3\n", r"'user rank': a comma, .* separate columns, not spaces"
     ),
     "an unknown suffix": _estimate("ranks.dat", "rank\n3\n", r"`RANKS` must end in .*not '\.dat'"),
-    "commas in a .tsv": _estimate("ranks.tsv", "user,rank\na,3\n", r"tabs must separate them"),
+    "commas in a .tsv": _estimate("ranks.tsv", "user,rank\na,3\n", r"tabs must separate columns"),
     "a score that is text": Wrong(
         "run.trec", b"q1 Q0 d1 1 high x\n",
         ("estimate", "FILE", "--truth", "qrels", "--n-items", "50"),

@@ -107,7 +107,7 @@ def test_a_report_marks_what_estimates_mark(fixed: Report, kit: Any) -> None:
     assert says in fixed.to_markdown()
     page = fixed.to_html()
     assert f"<dt>▲</dt><dd>{says.removeprefix('▲ marks ')}</dd>" in page
-    assert "<li>A sample hardly distinguishes ranks 1–20: " in page
+    assert "<li>The sample hardly distinguishes true ranks 1–20: " in page
     whole = fr.report({"a": kit.exact_ranks(kit.ranks_of(3.0))}, **ONE)
     assert "▲" not in str(whole) + whole.to_html()
 

@@ -7,6 +7,8 @@ import importlib.util
 import json
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -59,3 +61,16 @@ def test_nothing_is_kept_of_an_output_without_json(
     runner["keep"]("x", "x is not installed: skipped.\n", tmp_path)
     assert list(tmp_path.iterdir()) == []
     assert "printed no JSON" in capsys.readouterr().out
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize(
+    "name",
+    ["bounds", "engines", "kernels", "one_value", "ranking_sampled", "report", "smoothed"],
+)
+def test_the_short_form_runs(name: str) -> None:
+    """Names of the library that a script uses without importing them are found by running it."""
+    command = [sys.executable, str(SCRIPTS[0].parent), "--quick", name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^\{", done.stdout, re.M), done.stdout

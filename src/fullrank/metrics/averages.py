@@ -152,7 +152,7 @@ def _check_places(
         "ranks",
         rank,
         (above < 0.0) | (above > n_others),
-        "be possible for all targets of a user together",
+        "be consistent across the targets of each user",
         "Tied targets of a user share the mean of their ranks, such as 1.5 and 1.5.",
     )
 

@@ -56,7 +56,7 @@ class Consistency(tabular.Tabular):
         if self.from_size is None:
             says = f"a different order even at n = {self.sample_sizes[-1]:,}"
         elif not self.consistent:
-            says = f"same order from n = {self.from_size:,} on, but not at all smaller n"
+            says = f"same order from n = {self.from_size:,} on, another order at some smaller n"
         return f"{self.metric}: exact {first:.4g} {sign} {second:.4g}; sampled: {says}"
 
     def _title(self) -> str:
@@ -115,7 +115,7 @@ def consistency(
     --------
     >>> a, c = [100] * 5, [212, 2, 743, 5342, 1548]
     >>> print(consistency(a, c, "ndcg", n_items=10_000))
-    ndcg: exact 0.1502 < 0.208; sampled: same order from n = 686 on, but not at all smaller n
+    ndcg: exact 0.1502 < 0.208; sampled: same order from n = 686 on, another order at some smaller n
     """
     metric = parse(metric)
     n_items = checks.integer("n_items", n_items, low=2)

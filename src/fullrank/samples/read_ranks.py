@@ -239,7 +239,7 @@ def agreed(own: Any, given: Mapping[str, Any], table: Table) -> Any:
         if value is not None and (name not in carried or said != carried[name]):
             raise InputError(
                 f"`{name}` must agree with the file or be omitted: {table.path} was written by "
-                f"fullrank and contains its own design, {about}."
+                f"fullrank and states how its ranks were obtained: {about}."
             )
     if isinstance(own, RankSample) and excluded is not None:
         return replace(own, design=own.design.with_(excluded=excluded))

@@ -169,9 +169,9 @@ class Table:
         if self.headless():
             hint = "the first line must name the columns"
         elif isinstance(self.source, Text) and re.search(r"\S\s", only):
-            hint = "a comma, semicolon, tab or bar must separate them, not spaces"
+            hint = "a comma, semicolon, tab or bar must separate columns, not spaces"
         elif isinstance(self.source, Text) and re.search(r"[,;|]", only):
-            hint = f"tabs must separate them in a file that ends in {kind(self.path)}"
+            hint = f"tabs must separate columns in a file that ends in {kind(self.path)}"
         return self.without(role, hint)
 
     def without(self, role: str, hint: str) -> InputError:

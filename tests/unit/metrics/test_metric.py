@@ -122,7 +122,9 @@ def test_offsets_count_the_other_targets_above() -> None:
 
 @pytest.mark.parametrize("ranks", [[1, 1], [10, 10], [2, 1, 2]])
 def test_targets_of_a_user_need_places_of_their_own(ranks):
-    with pytest.raises(InputError, match=r"`ranks`.*all targets of a user.*2 of [23].*ranks\[0\]"):
+    with pytest.raises(
+        InputError, match=r"`ranks`.*the targets of each user.*2 of [23].*ranks\[0\]"
+    ):
         metrics.evaluate(ranks, "ap", n_items=10, user=[0] * len(ranks))
 
 

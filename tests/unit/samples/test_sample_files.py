@@ -245,7 +245,7 @@ def test_a_file_of_ours_is_told_only_what_it_does_not_say(tmp_path: Path) -> Non
         path = tmp_path / f"{name}.parquet"
         assert RankSample.read(path, excluded=excluded).design.excluded is excluded
         with pytest.raises(
-            InputError, match=r"`excluded` must agree with the file or be omitted: .* design"
+            InputError, match=r"`excluded` must agree with the file or be omitted: .* ranked among"
         ):
             RankSample.read(path, excluded=not excluded)
     with pytest.raises(InputError, match="`excluded` must be True or False"):

@@ -50,9 +50,9 @@ def explain(
 ) -> None:
     """Explain what sampled metrics mean for the full catalogue.
 
-    Prints the cut-off in the full catalogue that a sampled hit rate at 10 corresponds to, the
-    average sampled metric of a target at each true rank, and the number of catalogue ranks that
-    rank 1 of the sample covers.
+    Prints the full-catalogue cut-off that a sampled hit rate corresponds to, the average sampled
+    metric of a target at each true rank, and the number of catalogue ranks that rank 1 of the
+    sample covers.
 
     For example:
       fullrank explain --design sampled:100 --n-items 26744 --metric hr@10

@@ -88,8 +88,6 @@ def smoothed(
     >>> round(smoothed(sample).metric("recall@100"), 2)
     0.1
     """
-    if penalty is not None:
-        penalty = checks.positive("penalty", penalty)
     fit = _fit(sample, penalty, grid)
     name = f"smoothed, λ = {float(f'{fit.penalty:.2g}'):g}"
     return observed_system(sample, grid).distribution(fit.mass, name)
@@ -127,6 +125,8 @@ def best_penalty(
 
 def _fit(sample: RankSample, penalty: float | None, grid: RankGrid | None) -> Fit:
     """The fit that value, standard error and bias share."""
+    if penalty is not None:
+        penalty = checks.positive("penalty", penalty)
     system = observed_system(sample, grid)
     fits = _FITS.setdefault(sample, {})
     key = (penalty, system.grid.edges.tobytes())

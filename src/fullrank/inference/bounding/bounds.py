@@ -212,7 +212,7 @@ def unmet(sample: RankSample) -> Need | None:
     if max(np.ptp(mean), np.ptp(each)) > 1e-9 * each.max():
         return Need(
             "users of equal weight",
-            "; otherwise the weighted share of an outcome is not its share of the users.",
+            "; otherwise the weighted share of an outcome differs from the share of users with it.",
         )
     size = int(sample.sample_size.max())
     most = sample.design.reachable(size, sample.pool)

@@ -235,7 +235,7 @@ def _unresolved(aligned: Aligned, sampled: Sampled) -> list[str]:
         if names := below(sample, asked):
             ranks = round(resolution(sample))
             says = (
-                f"▲ A sample hardly distinguishes ranks 1–{ranks:,}: {', '.join(names)} and "
+                f"▲ The sample hardly distinguishes true ranks 1–{ranks:,}: {', '.join(names)} and "
                 "the differences depend on the smoothness assumption."
             )
             lines.setdefault(says, []).append(model)

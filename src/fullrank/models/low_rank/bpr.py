@@ -43,7 +43,7 @@ class Descent:
 
 def load_torch() -> Any:
     """PyTorch, or an error that names the extra."""
-    return extras.load("torch", extra="torch", purpose="Learning nearby models by BPR")
+    return extras.load("torch", extra="torch", purpose="Training this model with BPR")
 
 
 def descend(

@@ -290,7 +290,7 @@ class _Network:
         modules = calls.modules_in(self.module)
         device, kind = calls.place_of(modules), calls.kind_of(torch, modules)
         name = calls.name_of(self.module)
-        said = f"{name}(users)" if self.inputs is None else f"{name} on its `inputs`"
+        said = f"{name}(users)," if self.inputs is None else f"{name}, called with its `inputs`"
         hint = (
             "Use BlockScorer(module, inputs=…) to pass histories or other inputs to the module."
             if self.inputs is None
@@ -306,7 +306,7 @@ class _Network:
             given, named = module_inputs.taken(torch, self.inputs, rows, device, kind)
             return self.module(*given, **named)
 
-        said = f"{said}, for {counted(rows.size, 'user')},"
+        said = f"{said} for {counted(rows.size, 'user')},"
         output = calls.called(ask, (), {}, said=said, hint=hint, beyond=beyond)
         width = None if self._n_items is None else self._n_items + len(self.padding)
         position = self.position if np.ndim(self.position) == 0 else self.position[rows]

@@ -823,7 +823,9 @@ def test_what_sampled_models_were_estimated_from_is_said() -> None:
     among = f"600 targets ranked among 10 of 200 items, target included ({FROM_ALL})"
     assert found.estimated_from == (among,)
     assert str(found).splitlines()[1] == f"Estimated from {among}."
-    assert any(note.startswith("▲ A sample hardly distinguishes ranks") for note in found.notes)
+    assert any(
+        note.startswith("▲ The sample hardly distinguishes true ranks") for note in found.notes
+    )
     (unresolved,) = found.unresolved
     assert unresolved in found.notes
     assert unresolved.removeprefix("▲ ") in found.to_markdown()
@@ -832,7 +834,7 @@ def test_what_sampled_models_were_estimated_from_is_said() -> None:
     assert "which includes the variance from sampling candidates" in found.to_markdown()
     assert "| difference | estimate |" in found.to_markdown()
     mixed = compare({"a": fixed(10)["a"], "b": replace(EXACT["b"], item=None)}, "ndcg@10")
-    assert any(note.startswith("a: ▲ A sample hardly") for note in mixed.notes)
+    assert any(note.startswith("a: ▲ The sample hardly") for note in mixed.notes)
     known = compare(EXACT, "ndcg@10")
     assert known.estimated_from == ()
     assert "Full-catalogue metrics for 600 users in common. SE" in known.to_markdown()
@@ -855,7 +857,9 @@ def test_averages_over_seeds_are_said_to_be_estimated_from_them() -> None:
     found = compare(seeds, "ndcg@10")
     assert "estimated from 2 seeds (1, 2) of 600 targets ranked among 10" in found.to_markdown()
     assert "which includes the variance from sampling candidates" in found.to_markdown()
-    assert any(note.startswith("▲ A sample hardly distinguishes ranks") for note in found.notes)
+    assert any(
+        note.startswith("▲ The sample hardly distinguishes true ranks") for note in found.notes
+    )
 
 
 @pytest.mark.parametrize("form", ["to_markdown", "to_latex"])

@@ -1,6 +1,7 @@
 """Estimates with standard errors, intervals and a diagnosis."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -401,6 +402,13 @@ def test_an_interval_stretches_to_a_value() -> None:
     assert Interval(0.2, 0.4).with_(0.1) == (0.1, 0.4)
     assert Interval(0.2, 0.4).with_(0.5) == (0.2, 0.5)
     assert Interval(0.2, 0.4).with_(0.3) == (0.2, 0.4)
+
+
+@pytest.mark.parametrize("penalty", [-3, 0, np.int8(-3)])
+def test_a_penalty_is_checked_before_anything_is_fitted(penalty: Any) -> None:
+    sample = simulate([5, 900], n_items=10**6, design="sampled:3", rng=0)
+    with pytest.raises(InputError, match=r"`penalty` must be above 0, not"):  # without a warning
+        estimate(sample, "ap@5", method="smoothed", penalty=penalty)
 
 
 def test_exact_ranks_are_not_estimated() -> None:

@@ -418,7 +418,9 @@ def test_what_fails_is_told_in_a_sentence(torch, table):
         BlockScorer(lambda users: users[:, -1], N_ITEMS).scores([1, 2])  # it wants histories
     with pytest.raises(InputError, match=r"IndexError.*`inputs` may be out of range"):
         BlockScorer(table, inputs=HISTORIES[:, 0] + 100).scores([0])
-    with pytest.raises(InputError, match=r"on its `inputs`.*KeyError.*`inputs` must hold .*Table"):
+    with pytest.raises(
+        InputError, match=r"called with its `inputs`.*KeyError.*`inputs` must hold .*Table"
+    ):
         BlockScorer(table, inputs=lambda users: {}[int(users[0])]).scores([1])
     with pytest.raises(InputError, match=r"\(1, 40\).*\(1, 7\).*`padding_item`"):
         BlockScorer(lambda users: torch.zeros(1, 7), N_ITEMS).scores([1])
