@@ -103,7 +103,10 @@ def main() -> int:
 
 
 def keep(name: str, output: str, results: Path = RESULTS) -> None:
-    """Write the last JSON object of an output to a file, with the commit that was measured."""
+    """Write the last JSON object of an output to a file, with the commit that was measured.
+
+    The load of the machine tells whether other work was under way: a benchmark alone adds 1 or 2.
+    """
     starts = [found.start() for found in re.finditer(r"^\{", output, re.M)]
     if not starts:
         print(f"{name} printed no JSON, as when what it needs is missing: nothing is kept.")
@@ -111,6 +114,7 @@ def keep(name: str, output: str, results: Path = RESULTS) -> None:
     result: dict[str, Any] = json.JSONDecoder().raw_decode(output[starts[-1] :])[0]
     result = headed(result.pop("benchmark", name), result)
     result |= {"commit": _commit(), "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}"}
+    result["load of the last minutes"] = [round(one, 1) for one in os.getloadavg()[1:]]
     new = results / f".{name}.json"
     new.write_text(json.dumps(result, indent=2) + "\n", "utf-8")
     new.replace(results / f"{name}.json")

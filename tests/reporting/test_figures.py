@@ -335,3 +335,12 @@ def test_bars_have_no_outline_of_the_light_page(many: Report, fixed: Report) -> 
     for report in (many, fixed):
         for box in _read(report.figures["winner"]).iter(f"{SVG}rect"):
             assert "stroke" not in box.attrib
+
+
+def test_tips_of_the_last_bin_say_its_share() -> None:
+    ranks = fr.ExactRanks.from_ranks(np.arange(1, 3001), n_items=3000, user=np.arange(3000))
+    report = fr.report({"a": ranks}, metrics="recall@5")
+    figure = report.figures["ranks"]
+    *_, (_, _, last) = [tip for tip in tips(figure)[0] if "ranks" in tip[2]]
+    assert "ranks 2,048–3,000: 31.8 %" in last
+    assert figure.rows[-1] == ("2,048–3,000", "31.77 %")

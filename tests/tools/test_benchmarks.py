@@ -52,7 +52,7 @@ def test_the_last_object_is_kept_with_its_commit(runner: dict[str, Any], tmp_pat
     (path,) = tmp_path.iterdir()
     kept = json.loads(path.read_text("utf-8"))
     assert (path.name, kept["rows"], kept["benchmark"]) == ("x.json", [{"a": 2}], "x")
-    assert {"python", "machine", "commit", "date"} <= set(kept)
+    assert {"python", "machine", "commit", "date", "load of the last minutes"} <= set(kept)
 
 
 def test_nothing_is_kept_of_an_output_without_json(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 _JOINERS = "\u200c\u200d"  # not printable to Python, but part of words and of emoji
 _QUOTED = 200  # characters of what another library says
@@ -58,6 +58,15 @@ def counted(number: int, noun: str) -> str:
     ('1 target', '1,000 users')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def enumerated(parts: Sequence[str]) -> str:
+    """Return parts as a list within a sentence.
+
+    >>> enumerated(["a"]), enumerated(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def listed(names: Iterable[str]) -> str:

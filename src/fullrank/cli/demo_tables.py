@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from fullrank._lib.text import enumerated
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -33,7 +35,7 @@ def show(result: Demo, console: Console) -> None:
     )
     close = [row.model for row in rows if _overlap(row, best)]
     if len(close) > 1:
-        console.print(f"The intervals of {_listed(close)} overlap, so their order is uncertain.")
+        console.print(f"The intervals of {enumerated(close)} overlap, so their order is uncertain.")
 
 
 def show_all(result: Demo, console: Console) -> None:
@@ -84,10 +86,6 @@ def _overlap(row: Row, best: Row) -> bool:
     """Whether the corrected intervals of two models have a value in common."""
     one, other = row.corrected_interval, best.corrected_interval
     return one is not None and other is not None and one.low <= other.high and other.low <= one.high
-
-
-def _listed(names: list[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _data(result: Demo) -> str:

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from fullrank._lib.text import decimals
+from fullrank._lib.text import decimals, enumerated
 from fullrank.inference import Comparison
 from fullrank.inference.comparison.numbers import CORRECTIONS, decimals_of, shown_p
 from fullrank.inference.comparison.result import Difference
 from fullrank.metrics import Metric, parse, spelled
 from fullrank.metrics import named as named_in
-from fullrank.reporting.escaping import among, interval, number, outward, percent
+from fullrank.reporting.escaping import interval, number, outward, percent
 from fullrank.reporting.figures.comparison_figures import first_of, rivals_of
 from fullrank.reporting.measurement import Measurement
 from fullrank.samples import ExactRanks, RankSample
@@ -64,7 +64,7 @@ def _measured(models: Sequence[Measurement], apart: bool = False) -> str:
     what = f"{count} models were" if len(models) > 1 else f"{models[0].name} was"
     ways = {ranked_among(model.given): None for model in models}
     sizes = {_users(model.given): None for model in models}
-    users = among(list(sizes)) if len(sizes) < 3 else "different numbers of users"
+    users = enumerated(list(sizes)) if len(sizes) < 3 else "different numbers of users"
     users += " each" if apart and len(sizes) == 1 else ""
     how = (
         next(iter(ways)) if len(ways) == 1 else "in more than one way (see the notes on each model)"

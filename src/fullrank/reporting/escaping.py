@@ -69,8 +69,3 @@ def percent(share: float) -> str:
     if share > 0.99:
         return "over 99 %"
     return "under 1 %" if share < 0.01 else f"{100 * share:.0f} %"
-
-
-def among(names: list[str]) -> str:
-    """Names as a list in a sentence."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -176,11 +176,11 @@ class Table:
 
     def without(self, role: str, hint: str) -> InputError:
         """Return the error for a file without the column of a role; the hint says what to do."""
+        must = f"The `{role}` column must be in {printable(self.path)}"
+        if not self.names:
+            return InputError(f"{must}, which has no columns.")
         columns = "only column is" if len(self.names) == 1 else "columns are"
-        known = f"whose {columns} {listed(self.names)}" if self.names else "which has none"
-        return InputError(
-            f"The `{role}` column must be in {printable(self.path)}, {known}: {hint}."
-        )
+        return InputError(f"{must}, whose {columns} {listed(self.names)}: {hint}.")
 
     def headless(self) -> bool:
         """Return whether the first line looks like data: one of the names is a number."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fullrank._lib.results.markup import MARK, Best, Sheet
-from fullrank._lib.text import decimals
+from fullrank._lib.text import decimals, enumerated
 from fullrank.inference.comparison.aligned import is_naive
 from fullrank.inference.comparison.numbers import CORRECTIONS, decimals_of, shown_p
 
@@ -55,7 +55,7 @@ def significance(found: Comparison) -> str:
 def _who(found: Comparison) -> str:
     if found.paired:
         return f"{found.n_users[0]:,} users in common"
-    sizes = ", ".join(f"{n:,}" for n in found.n_users)
+    sizes = enumerated([f"{n:,}" for n in found.n_users])
     return f"{sizes} users, not paired"
 
 

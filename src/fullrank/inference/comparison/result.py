@@ -16,7 +16,7 @@ import numpy as np
 from fullrank._lib import tabular
 from fullrank._lib.results import markup
 from fullrank._lib.results.markup import Sheet
-from fullrank._lib.text import decimals
+from fullrank._lib.text import decimals, enumerated
 from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.inference.comparison.curves import Dominance
@@ -320,7 +320,7 @@ class Comparison(tabular.Tabular):
     def _title(self) -> str:
         if self.paired:
             return f"{self.n_users[0]:,} users in common, paired {self.test} test"
-        sizes = ", ".join(f"{n:,}" for n in self.n_users)
+        sizes = enumerated([f"{n:,}" for n in self.n_users])
         return f"{sizes} users, unpaired two-sample {self.test} test"
 
     def order(self) -> list[int]:

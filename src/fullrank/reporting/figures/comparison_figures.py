@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fullrank._lib.text import enumerated
 from fullrank.inference import Comparison
 from fullrank.inference.comparison.numbers import decimals_of, shown_p
-from fullrank.reporting.escaping import among, percent
+from fullrank.reporting.escaping import percent
 from fullrank.reporting.figures.figure import N_COLOURS, Axis, Figure, Series, numbers
 
 
@@ -73,7 +74,7 @@ def _leads(comparison: Comparison, names: Sequence[str]) -> Figure:
         f"{f'Line: {level} CI' if alone else f'Lines: {level} CIs'}. A lead whose interval "
         f"includes zero could be due to chance.{_uncorrected(comparison)}",
         alternative=f"{'Point with its interval' if alone else 'Points with intervals'}: the lead "
-        f"of {names[first]} in {metric} is {among(told)}.",
+        f"of {names[first]} in {metric} is {enumerated(told)}.",
         x=Axis(title=f"lead in {metric}", zero=True),
         y=Axis(title="", labels=tuple(f"over {names[i]}" for i in others)),
         beside=(f"lead ({level} CI)",),

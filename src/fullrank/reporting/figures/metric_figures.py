@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fullrank._lib.text import decimals
+from fullrank._lib.text import decimals, enumerated
 from fullrank.inference import Comparison
 from fullrank.metrics import spelled
-from fullrank.reporting.escaping import among, interval, number, percent
+from fullrank.reporting.escaping import interval, number, percent
 from fullrank.reporting.figures.figure import EXACT, Axis, Figure, Series, numbers, without_gaps
 from fullrank.reporting.measurement import Measurement
 
@@ -79,7 +79,7 @@ def _figure(
         section="answer" if place == 0 else "metrics",
         title=f"{metric} on the full catalogue",
         reading=f"{points}: {shown}.{lines}{exact}{little}",
-        alternative=f"{points}{with_ci} of {metric}: {among(told_in_words[::-1])}.",
+        alternative=f"{points}{with_ci} of {metric}: {enumerated(told_in_words[::-1])}.",
         x=Axis(title=metric),
         y=Axis(title="", labels=tuple(models[i].name for i in order)),
         series=(

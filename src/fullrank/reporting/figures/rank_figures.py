@@ -8,7 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from fullrank.reporting.escaping import among, number, outward
+from fullrank._lib.text import enumerated
+from fullrank.reporting.escaping import number, outward
 from fullrank.reporting.figures.figure import (
     EXACT,
     Axis,
@@ -63,8 +64,8 @@ def rank_figure(models: Sequence[Measurement], order: Sequence[int], metric: str
         section="ranks",
         title="Estimated distribution of ranks" if estimated else "Distribution of ranks",
         reading=f"The {'estimated ' if estimated else ''}share of held-out items at rank 1, 2–3, "
-        "4–7, 8–15 and so on. Each bin covers twice as many ranks as the one before; the last is "
-        "scaled to that width. The further left, the better."
+        "4–7, 8–15 and so on. Each bin covers twice as many ranks as the one before; the last may "
+        "cover fewer, and its height is scaled accordingly. The further left, the better."
         f"{exact}{_shown(order, first, metric)}",
         live=" ".join(_press(order, first) + live),
         alternative=f"Outlines of histograms of ranks. Median ranks: {'; '.join(middles)}.",
@@ -197,7 +198,7 @@ def efficiency_figure(models: Sequence[Measurement], order: Sequence[int]) -> Fi
         reading="An adaptive sample draws more candidates for targets that are still near the top. "
         "A target is settled once no more are drawn for it. Where the curve rises, settling "
         "one more target costs more items.",
-        alternative=f"Lines of cost against sample size. At the last level: {among(last)}.",
+        alternative=f"Lines of cost against sample size. At the last level: {enumerated(last)}.",
         x=Axis(title="share of items drawn (log scale)", log=True, percent=True),
         y=Axis(title="items per settled target (log scale)", log=True),
         series=tuple(series),

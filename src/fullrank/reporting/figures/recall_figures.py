@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 
-from fullrank.reporting.escaping import among, number
+from fullrank._lib.text import enumerated
+from fullrank.reporting.escaping import number
 from fullrank.reporting.figures.figure import (
     EXACT,
     NAIVE,
@@ -85,7 +86,7 @@ def _together(
         title="Recall of all models",
         reading=f"{says} up to K = {end:,}.{band}{black}",
         live=" ".join(live),
-        alternative=f"Lines of recall against K. At K = {at:,}: {among(shown)}.",
+        alternative=f"Lines of recall against K. At K = {at:,}: {enumerated(shown)}.",
         x=Axis(title=_K, log=True, low=1, high=1.02 * end),
         y=Axis(title="recall@K", low=0.0, high=_top([*series, *known], end)),
         series=(*series, *known),
@@ -109,7 +110,8 @@ def _alone(model: Measurement, place: int, name: str, title: str) -> Figure:
         section="recall",
         title=title,
         reading=_says(model),
-        alternative=f"Lines of recall against K for {model.name}. At K = {at:,}: {among(parts)}.",
+        alternative=f"Lines of recall against K for {model.name}. "
+        f"At K = {at:,}: {enumerated(parts)}.",
         x=Axis(title=_K, log=True, low=1, high=1.02 * model.reach),
         y=Axis(title="recall@K", low=0.0, high=1.0),
         series=curves,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from fullrank._lib.text import decimals
 from fullrank.reporting.escaping import outward, percent
 from fullrank.reporting.figures.figure import Figure, Series
@@ -71,7 +73,8 @@ def _steps(one: Series) -> list[str]:
         low, high = starts[place], starts[place + 1]
         last = high if place == len(one.y) - 2 else high - 1
         span = f"ranks {low:,.0f}–{last:,.0f}" if last > low else f"rank {low:,.0f}"
-        told.append(f"{span}: {100 * (share or 0.0):.1f} %")
+        width = math.log2((last + 1.0) / low)  # 1 but for the last bin, whose height is a density
+        told.append(f"{span}: {100 * (share or 0.0) * width:.1f} %")
     return told
 
 

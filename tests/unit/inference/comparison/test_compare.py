@@ -142,7 +142,7 @@ def test_different_users_take_two_samples(test: str) -> None:
         "The users are not paired, because no user is in more than one result (a: 250 users, "
         "b: 350 users).",
     )
-    assert str(found).startswith("250, 350 users, unpaired two-sample ")
+    assert str(found).startswith("250 and 350 users, unpaired two-sample ")
     x, y = parse("ndcg@10").weights(a.ranks, N), parse("ndcg@10").weights(b.ranks, N)
     one = found.between("a", "b", "ndcg@10")
     expected = stats.ttest_ind(x, y, equal_var=False)
@@ -161,7 +161,7 @@ def test_pairing_can_be_insisted_on_or_left() -> None:
     with pytest.raises(InputError, match=r"`paired=True` must not.*a: 250 users, b: 350"):
         compare({"a": a, "b": b}, "ndcg@10", paired=True)
     left = compare(EXACT, "ndcg@10", paired=False)
-    assert str(left).startswith("600, 600, 600 users, unpaired two-sample")
+    assert str(left).startswith("600, 600 and 600 users, unpaired two-sample")
     assert left.notes[0] == (
         "The users are not paired, as requested (a: 600 users, b: 600 users, c: 600 users)."
     )
@@ -865,5 +865,5 @@ def test_averages_over_seeds_are_said_to_be_estimated_from_them() -> None:
 @pytest.mark.parametrize("form", ["to_markdown", "to_latex"])
 def test_users_that_are_not_paired_are_not_said_to_be_different(form: str) -> None:
     shown = getattr(compare(EXACT, "ndcg@10", paired=False, correction=None), form)()
-    assert "600, 600, 600 users, not paired" in shown
+    assert "600, 600 and 600 users, not paired" in shown
     assert "different" not in shown
