@@ -156,7 +156,7 @@ def test_exact_ranks_up_to_k_beside_a_sample(split: Split, scorers: dict[str, An
         ({"design": "exact:5", "metrics": "recall@5, auc"}, r"`metrics`.*exact:5.*auc"),
         ({"design": "exact:5,order=popularity", "exclude": None}, r"`design`.*popularity"),
         ({"design": "exact:5,order=alphabet"}, r"`design`.*order must.*'norms'.*'alphabet'"),
-        ({"design": "exact:order=random"}, r"`design`.*order must.*max_rank"),
+        ({"design": "exact:order=random"}, r"`design`.*max_rank must be given with order"),
     ],
 )
 def test_what_cannot_be_is_refused_before_training(

@@ -101,7 +101,7 @@ def test_by_name_with_settings(split: Split) -> None:
 def test_what_is_not_known_is_told() -> None:
     with pytest.raises(InputError, match=r"`model` must be one of 'plain'.*'ease'.*not 'plane'"):
         make_model("plane")
-    with pytest.raises(InputError, match=r"`model`.*plain \(power\); got 'speed'"):
+    with pytest.raises(InputError, match=r"`model`.*plain \(power\), not 'speed'"):
         make_model("plain:speed=3")
     with pytest.raises(InputError, match=r"`name`.*'plain'"):
         models.register("plain", Greedy)
