@@ -41,6 +41,9 @@ DEADLINE, PATIENCE = 20.0, 300.0
 # Threads of BLAS that wait for each other on a busy machine spend processor time: six times as much
 # was seen.
 os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+# MEMORY limits the address space, of which Arrow's own pools keep what a damaged file claimed for a
+# moment: gigabytes that were never touched, after which no thread could be started.
+os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"
 MEMORY = 4 * 2**30  # beyond what the imports take
 
 
