@@ -18,6 +18,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -103,21 +104,33 @@ def main() -> int:
 
 
 def keep(name: str, output: str, results: Path = RESULTS) -> None:
-    """Write the last JSON object of an output to a file, with the commit that was measured.
+    """Write the JSON of an output to a file: its last object, or all that name a benchmark.
 
-    The load of the machine tells whether other work was under way: a benchmark alone adds 1 or 2.
+    The commit that was measured is added, and the load of the machine, which tells whether other
+    work was under way: a benchmark alone makes 1 or 2.
     """
-    starts = [found.start() for found in re.finditer(r"^\{", output, re.M)]
-    if not starts:
+    objects = list(_objects(output))
+    if not objects:
         print(f"{name} printed no JSON, as when what it needs is missing: nothing is kept.")
         return
-    result: dict[str, Any] = json.JSONDecoder().raw_decode(output[starts[-1] :])[0]
+    parts = [one for one in objects if "benchmark" in one]
+    result = objects[-1] if len(parts) < 2 else {"parts": parts}
     result = headed(result.pop("benchmark", name), result)
     result |= {"commit": _commit(), "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}"}
     result["load of the last minutes"] = [round(one, 1) for one in os.getloadavg()[1:]]
     new = results / f".{name}.json"
     new.write_text(json.dumps(result, indent=2) + "\n", "utf-8")
     new.replace(results / f"{name}.json")
+
+
+def _objects(output: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects of an output that begin a line."""
+    end = 0
+    for start in (found.start() for found in re.finditer(r"^\{", output, re.M)):
+        if start >= end:
+            found, length = json.JSONDecoder().raw_decode(output[start:])
+            end = start + length
+            yield found
 
 
 def _shown(command: list[str]) -> tuple[int, str]:

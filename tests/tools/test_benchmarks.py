@@ -55,6 +55,14 @@ def test_the_last_object_is_kept_with_its_commit(runner: dict[str, Any], tmp_pat
     assert {"python", "machine", "commit", "date", "load of the last minutes"} <= set(kept)
 
 
+def test_all_parts_are_kept(runner: dict[str, Any], tmp_path: Path) -> None:
+    told = [json.dumps({"benchmark": name, "rows": [{}]}, indent=1) for name in ("x, a", "x, b")]
+    runner["keep"]("x", "\n".join(told), tmp_path)
+    kept = json.loads((tmp_path / "x.json").read_text("utf-8"))
+    assert kept["benchmark"] == "x"
+    assert [one["benchmark"] for one in kept["parts"]] == ["x, a", "x, b"]
+
+
 def test_nothing_is_kept_of_an_output_without_json(
     runner: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
