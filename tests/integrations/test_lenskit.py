@@ -143,7 +143,7 @@ def test_items_that_it_does_not_know_rank_last_if_they_are_named() -> None:
 def test_pipelines_that_cannot_score_are_refused() -> None:
     from lenskit.pipeline import PipelineBuilder, topn_pipeline
 
-    with pytest.raises(NotFittedError, match="call its `train` first"):
+    with pytest.raises(NotFittedError, match="Call its `train` first"):
         fr.as_scorer(topn_pipeline(component("BiasedMF")))
     with pytest.raises(NotFittedError, match="BiasedMFScorer from LensKit"):
         fr.as_scorer(component("BiasedMF"))
