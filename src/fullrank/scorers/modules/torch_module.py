@@ -105,7 +105,7 @@ class TorchScorer(CarriesIds):
 
     def _filled(self, torch: Any, users: NDArray[Any], items: NDArray[Any]) -> NDArray[Any]:
         device = calls.place_of([self.module]) or torch.device("cpu")
-        found = [np.empty(0, np.float32)]  # the type is that of the scores, as `concatenate` finds
+        found = []  # of the type that the module gives
         for start in range(0, items.size, _PAIRS):
             pairs = slice(start, min(start + _PAIRS, items.size))
             row, column = np.divmod(np.arange(pairs.start, pairs.stop), items.shape[1])
@@ -116,7 +116,8 @@ class TorchScorer(CarriesIds):
                 torch.from_numpy(items[row, column].astype(np.int64)).to(device),
             )
             found.append(answer.cpu().numpy())
-        return np.concatenate(found).reshape(items.shape)
+        scores = np.concatenate(found) if found else np.empty(0, np.float32)
+        return scores.reshape(items.shape)
 
     def torch_pairs(self) -> TorchScorer:
         """Return what ranking on a GPU needs: the scorer itself."""
