@@ -60,14 +60,14 @@ QUICK = {
 }
 
 # Scripts that write files to which other devices or environments add: with --keep, these arguments.
-# What gpu.py and torch_counts.py find on a GPU is kept by hand.
+# What gpu.py and torch_counts.py measure on a GPU is kept by hand.
 THEIR_OWN = {
     "frameworks": ["--into", f"{RESULTS / 'frameworks.json'}"],
     "frameworks_recbole": ["--into", f"{RESULTS / 'frameworks.json'}"],
     "gpu": [],
-    "torch_counts": ["--device", "cpu", "--out", f"{RESULTS / 'torch_counts_cpu.json'}"],
     "training": ["--keep", f"{RESULTS / 'training.json'}"],
 }
+ON_THE_CPU = {"torch_counts": "torch_counts_cpu"}  # what is kept as NAME was measured on a GPU
 
 
 def main() -> int:
@@ -88,14 +88,15 @@ def main() -> int:
     failed = []
     for name in asked.names or scripts:
         arguments = QUICK.get(name, []) if asked.quick else []
-        arguments = THEIR_OWN.get(name, []) if asked.keep else arguments
+        if asked.keep:
+            arguments = ["--device", "cpu"] if name in ON_THE_CPU else THEIR_OWN.get(name, [])
         print("==", name, *arguments, flush=True)
         began, used = time.monotonic(), _processor_seconds()
         code, output = _shown([sys.executable, str(scripts[name]), *arguments])
         if code:
             failed.append(name)
         elif asked.keep and name not in THEIR_OWN:
-            keep(name, output)
+            keep(ON_THE_CPU.get(name, name), output)
         taken, used = time.monotonic() - began, _processor_seconds() - used
         print(f"== {name}: {taken:.0f} s, {used:.0f} s of processor time", flush=True)
     if failed:
