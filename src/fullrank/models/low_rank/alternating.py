@@ -33,6 +33,8 @@ Factors = NDArray[np.float32]
 _ROWS = 4096  # rows multiplied together
 _BLOCKS = 64  # tasks to a pass; the same however many threads there are
 _TO_THE_END = 50  # steps at most where a solution is wanted; far fewer are needed
+# A weight from here on is infinite: the squares of its residuals are beyond float32.
+_INFINITE = np.float32(1e18)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,15 +65,18 @@ class Rows:
 def sides(data: Interactions, user_penalty: Floats, item_penalty: Floats) -> tuple[Rows, Rows]:
     """Users' rows and items' rows."""
     columns = data.matrix(np.float32).T.tocsr()
-    with np.errstate(over="ignore"):  # an infinite penalty keeps factors at zero
-        of_users, of_items = user_penalty.astype(np.float32), item_penalty.astype(np.float32)
-    users = Rows(indptr=data.indptr, indices=data.indices, penalty=of_users)
+    users = Rows(indptr=data.indptr, indices=data.indices, penalty=weights(user_penalty))
     items = Rows(
         indptr=columns.indptr.astype(np.int64),
         indices=columns.indices.astype(np.int32),
-        penalty=of_items,
+        penalty=weights(item_penalty),
     )
     return users, items
+
+
+def weights(values: Floats) -> Factors:
+    """Penalties, or other weights, in float32."""
+    return np.minimum(values, _INFINITE).astype(np.float32)
 
 
 def alternate(
@@ -112,7 +117,7 @@ def improve(
     values, basis = _eigen(products(other, crew))
     for factors in (x, other):
         _turn(factors, basis, crew)
-    diagonal = (loss.unobserved * np.maximum(values, 0.0)).astype(np.float32)
+    diagonal = weights(loss.unobserved * np.maximum(values, 0.0))
 
     def work(block: tuple[int, int]) -> None:
         kernels.solve_rows(
@@ -129,6 +134,7 @@ def improve(
         )
 
     crew(work, rows.blocks())
+    x[rows.penalty == _INFINITE] = 0.0
     return basis
 
 

@@ -144,7 +144,7 @@ class IALS(Saved):
         data = history_for(self, history)
         penalty = self._penalty(data.user_counts(), data.n_items)
         rows = alternating.Rows(
-            indptr=data.indptr, indices=data.indices, penalty=penalty.astype(np.float32)
+            indptr=data.indptr, indices=data.indices, penalty=alternating.weights(penalty)
         )
         with threads.crew(self.n_jobs) as crew:
             return alternating.solve(rows, self.item_factors_, self._loss(), crew=crew)

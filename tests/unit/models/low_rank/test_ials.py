@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -285,6 +287,23 @@ def test_as_little_regularization_as_is_allowed() -> None:
 def test_an_infinite_penalty_leaves_factors_of_zero(regularization: float) -> None:
     model = IALS(regularization=regularization, n_factors=2, epochs=2)
     assert not model.fit(random_data(5, 5, 0.5)).scorer().user_factors.any()
+
+
+@pytest.mark.parametrize(
+    ("regularization", "weight"),
+    [(r, w) for r in (1e10, 1e17, 1e18, 3e32, 1e36) for w in (1e-3, 1e3, 1e30)] + [(1.0, 1e38)],
+)
+def test_weights_beyond_float32_give_finite_factors(
+    regularization: float, weight: float, tmp_path: Path
+) -> None:
+    data = random_data(60, 40, 0.3)
+    model = IALS(regularization=regularization, unobserved_weight=weight, n_factors=8, epochs=3)
+    model.fit(data).save(tmp_path / "model.safetensors")
+    factors = model.user_factors_, model.item_factors_, model.fold_in(data)
+    assert all(np.isfinite(one).all() for one in factors)
+    assert np.isfinite(model.scorer(data).scores([0])).all()
+    if regularization >= 1e18:
+        assert not any(one.any() for one in factors)
 
 
 def test_it_must_be_fitted_first() -> None:
