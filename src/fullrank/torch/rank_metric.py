@@ -267,6 +267,8 @@ class RankMetric(_base()):  # type: ignore[misc]
     def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
         """Load the rows, and go on with the number after theirs where users were not given."""
         super()._load_from_state_dict(*args, **kwargs)
+        if not isinstance(self.rows, torch.Tensor):
+            self.rows = list(self.rows)  # the caller's list stays as it is
         parts = [self.rows] if isinstance(self.rows, torch.Tensor) else self.rows
         numbers = [int(part[:, rows.USER].max()) for part in parts if len(part)]
         self._n_lists = 1 + max(numbers, default=-1)
