@@ -344,3 +344,19 @@ def test_tips_of_the_last_bin_say_its_share() -> None:
     *_, (_, _, last) = [tip for tip in tips(figure)[0] if "ranks" in tip[2]]
     assert "ranks 2,048–3,000: 31.8 %" in last
     assert figure.rows[-1] == ("2,048–3,000", "31.77 %")
+
+
+def test_the_text_of_the_recall_figure_compares_at_one_cut_off() -> None:
+    """Ranks up to 10 have a curve up to K = 10, and others one with other cut-offs."""
+    random = np.random.default_rng(0)
+    scores, users = random.random((2, 300, 900)), np.arange(300)
+    ranks = {
+        "top": fr.rank(scores[0], (users, users), max_rank=10, order="random"),
+        "all": fr.rank(scores[1] + np.eye(300, 900), (users, users)),
+    }
+    says = fr.report(ranks, metrics="recall@10").figures["recall"].alternative
+    found = re.search(r"At K = (\d+): (.*)\.$", says)
+    assert found is not None
+    k = int(found[1])
+    for name, one in ranks.items():
+        assert f"{name} {one.metrics(f'recall@{k}')[f'recall@{k}']:.3f}" in found[2]

@@ -78,7 +78,8 @@ def _together(
     if known and many:
         what = "dotted lines" if len(known) > 1 else "a dotted line"
         live.append(f'Click "exact ranks" to show the exact recall as {what}.')
-    at = max((k for k, _ in models[0].curve if k <= largest), default=1)
+    everywhere = set.intersection(*({k for k, _ in model.curve} for model in models))
+    at = max((k for k in everywhere if k <= largest), default=1)
     shown = [f"{model.name} {number(_at(model, at).estimate, 3)}" for model in models]
     return Figure(
         name="recall",
