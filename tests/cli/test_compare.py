@@ -67,7 +67,7 @@ def test_files(fullrank: Any, tmp_path: Path) -> None:
     done = fullrank("compare", *files, *SIZES, "-m", "recall@50")
     assert done.code == 0
     assert "ease − ials  recall@50  +" in done.out
-    assert "P(best) 1.00" in done.out
+    assert "P(best) > 0.99" in done.out
     assert done.out.endswith(
         "Sampling without replacement is assumed. If an item could be drawn twice, give `--design "
         "sampled:replacement=true`.\n"

@@ -118,8 +118,8 @@ def evaluate(
     Split: leave-one-out, last item by time
     <BLANKLINE>
     model                                  recall@10  P(best)
-    popularity               0.0410 [0.0303, 0.0552]     0.00
-    ease:regularization=100  0.1220 [0.1031, 0.1438]     1.00
+    popularity               0.0410 [0.0303, 0.0552]   < 0.01
+    ease:regularization=100  0.1220 [0.1031, 0.1438]   > 0.99
     Intervals: 95 % CI for the population of users.
     <BLANKLINE>
     ease:regularization=100 − popularity  recall@10  +0.0810 [+0.0581, +0.1039]  p < 0.001

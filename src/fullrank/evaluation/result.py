@@ -27,6 +27,7 @@ from fullrank.evaluation.manifest import (
     shown,
 )
 from fullrank.inference import Comparison, Estimate, compare, estimate
+from fullrank.inference.comparison.numbers import shown_chance
 from fullrank.inference.comparison.paper_tables import (
     BOLD,
     best_by_metric,
@@ -262,7 +263,7 @@ class Evaluation(tabular.Tabular):
                     between = f" [{ends.low:.{digits}f}, {ends.high:.{digits}f}]"
                 row.append(f"{one[metric]:.{digits}f}{between}{mark}")
             if compared is not None:
-                row.append(f"{compared.p_best[compared.models.index(name), 0]:.2f}")
+                row.append(shown_chance(compared.p_best[compared.models.index(name), 0]))
             rows.append(row)
         return head, rows
 

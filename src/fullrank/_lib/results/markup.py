@@ -108,7 +108,7 @@ def _html(cell: str) -> str:
 
 
 _SIGNED = r"(?<![\w.)\]])[-−+]\d(?:[\d.,]*\d)?"  # a number with a sign; "a-1" has a hyphen
-_NUMBER = re.compile(r"[\[<]? ?[-−+]?\d")
+_NUMBER = re.compile(r"[\[<>]? ?[-−+]?\d")
 _MINUS = re.compile(r"(?<![\w.)\]])-(?=\d)")
 # also an entity such as "&lt;", the end of a link's text, struck text and formulas
 _NOT_MARKDOWN = re.compile(

@@ -24,6 +24,17 @@ def signed(number: float, digits: int) -> str:
     return shown[1:] if not shown.strip("+-0.") else shown.replace("-", "−")
 
 
+def shown_chance(chance: float) -> str:
+    """A probability that draws estimate: it is never shown as certain.
+
+    >>> shown_chance(0.724), shown_chance(1.0), shown_chance(0.004)
+    ('0.72', '> 0.99', '< 0.01')
+    """
+    if chance > 0.99:
+        return "> 0.99"
+    return "< 0.01" if chance < 0.01 else f"{chance:.2f}"
+
+
 def shown_p(p: float, *, bare: bool = False) -> str:
     """A p value as text: "p = 0.021", or "p < 0.001"."""
     if p < 0.001:

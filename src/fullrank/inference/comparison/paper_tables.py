@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fullrank._lib.results.markup import MARK, Best, Sheet
 from fullrank._lib.text import decimals, enumerated
 from fullrank.inference.comparison.aligned import is_naive
-from fullrank.inference.comparison.numbers import CORRECTIONS, decimals_of, shown_p
+from fullrank.inference.comparison.numbers import CORRECTIONS, decimals_of, shown_chance, shown_p
 
 if TYPE_CHECKING:
     from fullrank.inference.comparison.result import Comparison
@@ -83,7 +83,7 @@ def _models(found: Comparison) -> Sheet:
             d = digits[j]
             mark = MARK if model in better.get(metric, ()) else ""
             value = f"{found.estimate[i, j]:.{d}f}{mark}"
-            error, chance = f"{found.standard_error[i, j]:.{d}f}", f"{found.p_best[i, j]:.2f}"
+            error, chance = f"{found.standard_error[i, j]:.{d}f}", shown_chance(found.p_best[i, j])
             row += [Best(value) if best.get(metric) == model else value, error, chance]
         rows.append(row)
     sampled = ", which includes the variance from sampling candidates"

@@ -20,7 +20,13 @@ from fullrank._lib.text import decimals, enumerated
 from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.inference.comparison.curves import Dominance
-from fullrank.inference.comparison.numbers import CORRECTIONS, decimals_of, shown_p, signed
+from fullrank.inference.comparison.numbers import (
+    CORRECTIONS,
+    decimals_of,
+    shown_chance,
+    shown_p,
+    signed,
+)
 from fullrank.inference.comparison.paper_tables import sheets
 from fullrank.inference.statistics.normal import Interval
 from fullrank.metrics import ByMetric, Metric, named
@@ -333,12 +339,14 @@ class Comparison(tabular.Tabular):
         lines = [" " * width] + [f"{self.models[i]:<{width}}" for i in self.order()]
         for j, metric in enumerate(self.metrics):
             cells = []
+            chances = [shown_chance(one) for one in self.p_best[:, j]]
+            wide = max(map(len, chances))
             for place, i in enumerate(self.order()):
                 d = decimals(self.estimate[i, j])
                 label = "P(best)" if place == 0 else " " * 7
                 cells.append(
                     f"{self.estimate[i, j]:.{d}f} (SE {self.standard_error[i, j]:.{d}f})   "
-                    f"{label} {self.p_best[i, j]:.2f}"
+                    f"{label} {chances[i]:>{wide}}"
                 )
             across = max(map(len, [metric, *cells]))
             lines = [
@@ -382,7 +390,7 @@ class Comparison(tabular.Tabular):
                 d = decimals(self.estimate[i, j])
                 row += [
                     f"{self.estimate[i, j]:.{d}f} (SE {self.standard_error[i, j]:.{d}f})",
-                    f"{self.p_best[i, j]:.2f}",
+                    shown_chance(self.p_best[i, j]),
                 ]
             rows.append(row)
         return head, rows

@@ -12,6 +12,7 @@ from fullrank.designs import Uniform
 from fullrank.errors import InputError
 from fullrank.inference.comparison.aligned import align
 from fullrank.inference.comparison.compare import best, compare, paired_rows, unpaired_rows
+from fullrank.inference.comparison.numbers import shown_chance
 from fullrank.inference.estimation.influence import SHARED_BIAS, pseudo_values
 from fullrank.inference.statistics.hypothesis_tests import TESTS, holm
 from fullrank.inference.statistics.proportions import two_proportions
@@ -587,8 +588,8 @@ SHOWN = compare({"a<b": EXACT["a"], "b_2": EXACT["b"]}, ["ndcg@10", "recall@20"]
 
 def test_what_a_result_shows() -> None:
     n, r = (SHOWN.between("a<b", "b_2", metric) for metric in ("ndcg@10", "recall@20"))
-    p = [f"P(best) {x:.2f}" for x in SHOWN.p_best[0]]
-    q = [f"{x:.2f}" for x in SHOWN.p_best[1]]
+    p = [f"P(best) {shown_chance(x)}" for x in SHOWN.p_best[0]]
+    q = [shown_chance(x) for x in SHOWN.p_best[1]]
     e, s = SHOWN.estimate, SHOWN.standard_error
     lines = str(SHOWN).splitlines()
     assert lines[0] == "600 users in common, paired t test"
