@@ -138,9 +138,9 @@ def _labels(column: Any) -> tuple[NDArray[np.int32], list[str]]:
     alone = {"valid_fold_in"} <= said and not {"valid", "fold_in"} <= said
     if not {"train", "test"} <= said <= set(PARTS) or alone:
         raise InputError(
-            "`split='NAME'` must name a column with the labels 'train', 'test' and optionally "
-            f"'valid', each at least once; the column has {listed(map(str, found))}. A split "
-            "by users also has the label 'fold_in' and, with 'valid', 'valid_fold_in'."
+            "The split column must have the labels 'train', 'test' and optionally 'valid', each at "
+            f"least once; it has {listed(map(str, found))}. A split by users also has the label "
+            "'fold_in' and, with 'valid', 'valid_fold_in'."
         )
     codes = np.array([labels.index(one) for one in parts], np.int32)
     return codes[part], labels

@@ -98,9 +98,12 @@ min_interactions=5, rng=0)
     asked = _asked(data, share, by, least, generator) & (in_group > 0)
     held = data.select(asked & (in_group == 1))
     if held.n_interactions == 0:
+        none = "the only test user has none left"
+        if n_test > 1:
+            none = f"none of the {n_test} test users has any left"
         raise InputError(
-            f"`fold_in` must leave interactions to evaluate; none of the {n_test} test users has "
-            f"one left with a share of {share:g} and `min_interactions` {least}."
+            f"`fold_in` must leave interactions to evaluate; {none} with a share of {share:g} and "
+            f"`min_interactions` {least}."
         )
     return Split(
         train=data.select(in_group == 0),

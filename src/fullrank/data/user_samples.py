@@ -92,7 +92,9 @@ class UserSample(tabular.Tabular):
 
     def __str__(self) -> str:
         of = f"{self.user_rows.size:,} of {self.n_users:,} users"
-        return of if self.strata is None else f"{of} in {self.strata.size} strata"
+        if self.strata is None:
+            return of
+        return f"{of} in {self.strata.size} {'stratum' if self.strata.size == 1 else 'strata'}"
 
 
 def sample_users(

@@ -10,7 +10,7 @@ from typing import Any
 
 from fullrank._lib.files import PathLike
 from fullrank._lib.progress import Progress
-from fullrank.data.sets.sources import load_interactions, load_split
+from fullrank.data.sets.sources import load_interactions, load_split, split_spec
 from fullrank.errors import InputError
 from fullrank.evaluation import fit_memory
 from fullrank.evaluation.model_sources import make_model
@@ -109,7 +109,7 @@ def train_model(
         "columns": columns, "encoding": encoding, "download": download, "progress": progress
     }  # fmt: skip
     parts: Any = None
-    if split == _NONE:
+    if split_spec(split, _NONE).name == _NONE:
         if wanted:
             raise InputError("`metrics` must not be given without a split: nothing is held out.")
         learn = load_interactions(data, **how)  # type: ignore[arg-type]

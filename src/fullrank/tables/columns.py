@@ -73,7 +73,7 @@ def read_parts(sources: Mapping[str, Any], asked: Asked, *, encoding: str | None
     import pyarrow as pa
 
     tables, found = {}, {}
-    for part, source in sources.items():  # one open at a time: `read` closes it
+    for part, source in sources.items():  # a path is open while it is read; then `read` closes it
         tables[part] = opened(source, encoding=encoding, argument=part)
         if not isinstance(source, Table):
             tables[part].naming = KEYWORD
@@ -194,7 +194,7 @@ def _check(table: Table, role: str, column: Any) -> None:
     if role == "split" and column.null_count:
         first = int(np.argmax(column.is_null().to_numpy()))
         raise InputError(
-            f"`split='NAME'` must name a column without missing values; the first missing value is "
+            "The split column must have no missing values; the first is "
             f"{table.where(first)} of {table.path}."
         )
     table.present(role, column)

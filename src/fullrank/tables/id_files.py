@@ -46,7 +46,7 @@ def read_ids(
             f"`{called}` must be a file that ends in {', '.join(SUFFIXES[:-1])} or "
             f"{SUFFIXES[-1]}; {checks.printable(source)} does not."
         )
-    found = _read(source, name, role, column)
+    found = _read(source, name, role, column, called)
     return _ids.unique(f"{called} of {checks.printable(source)}", found)
 
 
@@ -58,17 +58,17 @@ def id_column(found: Sequence[str], role: str, column: str | None) -> str | None
     return next((by_plain[guess] for guess in NAMES[role] if guess in by_plain), None)
 
 
-def _read(source: Path, name: str, role: str, column: str | None) -> Any:
+def _read(source: Path, name: str, role: str, column: str | None, called: str) -> Any:
     if name.endswith(".txt"):
-        return _lines(source, role)
+        return _lines(source, called)
     if name.endswith(".npy"):
-        return _array(source, role)
+        return _array(source, called)
     with open_table(source) as table:
         names = list(table.names)
         chosen = id_column(names, role, column)
-        found = _ids_of(table, role, chosen or _first(names, source, role))
+        found = _ids_of(table, role, chosen or _first(names, source, role, called))
     if chosen is None and len(names) > 1 and _counts_rows(found):
-        raise _row_numbers(source, role)
+        raise _row_numbers(source, role, called)
     return found
 
 
@@ -83,29 +83,32 @@ def _counts_rows(found: Any) -> bool:
     return values.dtype.kind in "iu" and bool((values == np.arange(values.size)).all())
 
 
-def _row_numbers(source: Path, role: str) -> InputError:
+def _row_numbers(source: Path, role: str, called: str) -> InputError:
+    named = f"name the column of ids with `columns={{{role!r}: 'NAME'}}`"
+    if called != f"{role}_ids":  # `columns` is for other files
+        named = f"put the ids into the first column, or name their column {role}_id"
     return InputError(
-        f"`{role}_ids` must not be the first column of {checks.printable(source)}, which holds "
-        f"row numbers: name the column of ids with --column {role}=NAME."
+        f"`{called}` must not be the first column of {checks.printable(source)}, which holds "
+        f"row numbers: {named}."
     )
 
 
-def _first(names: Sequence[str], source: Path, role: str) -> str:
+def _first(names: Sequence[str], source: Path, role: str, called: str) -> str:
     if not names:
-        raise InputError(f"`{role}_ids` must have a column; {checks.printable(source)} has none.")
+        raise InputError(f"`{called}` must have a column; {checks.printable(source)} has none.")
     if len(names) > 1 and _INDEX.fullmatch(names[0].lower()):
-        raise _row_numbers(source, role)
+        raise _row_numbers(source, role, called)
     return names[0]
 
 
-def _lines(source: Path, role: str) -> Any:
+def _lines(source: Path, called: str) -> Any:
     import pyarrow as pa
 
     try:
         text = source.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"`{role}_ids` must be UTF-8 text with one id per line; "
+            f"`{called}` must be UTF-8 text with one id per line; "
             f"{checks.printable(source)} is not."
         ) from error
     # a file's lines, not those of str.splitlines, which ends them at signs that an id may have
@@ -113,18 +116,18 @@ def _lines(source: Path, role: str) -> Any:
     empty = next((at for at, line in enumerate(lines, 1) if not line.strip()), None)
     if empty is not None:
         raise InputError(
-            f"`{role}_ids` must have an id on every line; line {empty} of "
+            f"`{called}` must have an id on every line; line {empty} of "
             f"{checks.printable(source)} is empty."
         )
     return numbered(pa.chunked_array([pa.array(lines, pa.string())]))
 
 
-def _array(source: Path, role: str) -> Any:
+def _array(source: Path, called: str) -> Any:
     try:
         found = np.load(source, allow_pickle=False)
     except Exception as error:  # of whatever the header says
         raise InputError(
-            f"`{role}_ids` must be an .npy file of numbers or text; {checks.printable(source)} is "
+            f"`{called}` must be an .npy file of numbers or text; {checks.printable(source)} is "
             f"not: {checks.because(error)}."
         ) from error
     return found

@@ -112,7 +112,7 @@ def test_a_column_that_says_something_else(labels: list[str]) -> None:
     frame = pa.table({"user": [1] * len(labels), "item": range(len(labels)), "split": labels})
     with pytest.raises(
         InputError,
-        match=rf"`split='NAME'`.*'train', 'test'.*'valid'.*{said}.*'fold_in'.*'valid_fold_in'",
+        match=rf"The split column.*'train', 'test'.*'valid'.*{said}.*'fold_in'.*'valid_fold_in'",
     ):
         read_split(frame)
 

@@ -158,8 +158,9 @@ def test_validation_users_can_be_trained_on_in_the_end(whole: Interactions) -> N
         ({"fold_in": 2}, r"`fold_in`.*\b2\b"),
         (
             {"fold_in": 0.9},
-            r"`fold_in`.*\b1\b.*\b0\.9\b.*`min_interactions`.*\b5\b",
+            r"`fold_in`.*the only test user has none.*\b0\.9\b.*`min_interactions`.*\b5\b",
         ),
+        ({"fold_in": 0.9, "test": 0.3}, r"`fold_in`.*none of the 3 test users has any.*\b0\.9\b"),
         ({"by": "first"}, r"`by`.*'random', 'last'.*'first'"),
         ({"items": "some"}, r"`items`.*'train', 'all'.*'some'"),
         ({"min_interactions": 1}, r"`min_interactions`.*\b1\b"),

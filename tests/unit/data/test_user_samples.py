@@ -44,6 +44,7 @@ def test_proportional_allocation():
     np.testing.assert_allclose(chosen.weight, 5.0)
     assert chosen.stratum_sizes.tolist() == [10, 30, 60]
     assert str(chosen) == "20 of 100 users in 3 strata"
+    assert str(sample_users(5, 2, strata=["a"] * 5, rng=0)) == "2 of 5 users in 1 stratum"
 
 
 def test_weights_sum_to_the_population():

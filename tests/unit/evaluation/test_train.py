@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fullrank import models
-from fullrank.errors import DataWarning
+from fullrank.errors import DataWarning, InputError
 from fullrank.evaluation.train import train_model
 
 
@@ -32,3 +32,15 @@ def test_what_is_validated(model, split, judged, tmp_path: Path, need) -> None:
     history = models.load(path).history_
     assert history.loss.size == 2
     assert (history.best_metric is not None) is judged
+
+
+@pytest.mark.parametrize(
+    ("split", "says"),
+    [
+        ("non", r"`split` must be one of 'auto', 'given', 'none', .*, not 'non'"),
+        ("none:by=last", r"`split` must not have settings for none; got 'none:by=last'"),
+    ],
+)
+def test_a_split_that_is_none_of_them(split: str, says: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=says):
+        train_model("simulated", "popularity", tmp_path / "model.safetensors", split=split)

@@ -229,14 +229,20 @@ def _absent(dataset: Dataset) -> InputError:
     why = "it is not part of fullrank"
     if dataset.bundled:
         why = "it comes with the repository and the source archive but not with an installed wheel"
-    fetch = "Fetch it with download=True, or set" if dataset.urls else "Set"
+    return InputError(
+        f"`name` must be a data set that is available locally; {name} is not: {why}. "
+        f"{how_to_get(dataset, 'download=True')} 'simulated' is always available."
+    )
+
+
+def how_to_get(dataset: Dataset, download: str) -> str:
+    """Return a sentence on how to make a data set available; `download` says how to fetch it."""
+    name = dataset.name
+    fetch = f"Fetch it with {download}, or set" if dataset.urls else "Set"
     hint = f"{fetch} FULLRANK_DATA to a folder that holds {name}.parquet"
     if dataset.formats:
         hint += f", or a folder {name} with {' or '.join(dataset.files)}"
-    return InputError(
-        f"`name` must be a data set that is available locally; {name} is not: {why}. {hint}. "
-        "'simulated' is always available."
-    )
+    return f"{hint}."
 
 
 def _columns(source: Path | Any) -> list[str]:

@@ -62,11 +62,8 @@ class Details:
 
     def __str__(self) -> str:
         if self.summary is None:
-            hint = "Fetch it with --download, or put" if self.dataset.urls else "Put"
-            return (
-                f"{self.dataset}\nIt is not available locally. {hint} its files into the folder "
-                "that FULLRANK_DATA names."
-            )
+            hint = datasets.how_to_get(self.dataset, "--download")
+            return f"{self.dataset}\nIt is not available locally. {hint}"
         return f"{self.dataset}\n\n{self.summary}"
 
 

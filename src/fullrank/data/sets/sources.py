@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike
 from fullrank._lib import checks, files
 from fullrank._lib.files import PathLike
 from fullrank._lib.progress import Progress
-from fullrank._lib.specs import parse_spec
+from fullrank._lib.specs import Spec, parse_spec
 from fullrank.data import DATASETS, SPLITS, Interactions, Split, read_split
+from fullrank.data.rows import Table as Rows
 from fullrank.data.sets import datasets
 from fullrank.data.split import PARTS
 from fullrank.data.split_column import part_of
@@ -69,14 +70,7 @@ def load_split(
     >>> load_split("simulated", split="ratio:test=0.1")
     Split(ratio: train 71,992, test 7,498)
     """
-    spec = parse_spec("split", split)
-    checks.choice("split", spec.name, (_AUTO, _GIVEN, *SPLITS))
-    if spec.name in (_AUTO, _GIVEN) and (spec.settings or spec.main is not None):
-        raise InputError(f"`split` must not have settings for {spec.name}; got {split!r}.")
-    if spec.main is not None:
-        raise InputError(
-            f"`split` must have named settings, such as ratio:test=0.2, not {split!r}."
-        )
+    spec = split_spec(split)
     if isinstance(source, Mapping):
         if spec.name in SPLITS:
             raise InputError(
@@ -95,7 +89,34 @@ def load_split(
     if isinstance(found, Split):
         return _among(found, catalogue)
     name = spec.name if spec.name in SPLITS else "leave-one-out"
-    return _among(_split(found, name, spec.settings, rng), catalogue)
+    settings = dict(spec.settings)
+    # By default, `strong` drops the interactions with items that training does not have. Items of
+    # the catalogue would come back as items that these users have not seen.
+    of_all = name != "strong" or catalogue is None or settings.setdefault("items", "all") == "all"
+    if not of_all:
+        raise InputError(
+            f"`split` must have items=all when `catalogue` is given, not items={settings['items']}."
+        )
+    return _among(_split(found, name, settings, rng), catalogue)
+
+
+def split_spec(split: str, *also: str) -> Spec:
+    """Read how to split; `also` holds further names, which have no settings.
+
+    Examples
+    --------
+    >>> split_spec("ratio:test=0.1").settings
+    {'test': 0.1}
+    """
+    spec, bare = parse_spec("split", split), (_AUTO, _GIVEN, *also)
+    checks.choice("split", spec.name, (*bare, *SPLITS))
+    if spec.name in bare and (spec.settings or spec.main is not None):
+        raise InputError(f"`split` must not have settings for {spec.name}; got {split!r}.")
+    if spec.main is not None:
+        raise InputError(
+            f"`split` must have named settings, such as ratio:test=0.2, not {split!r}."
+        )
+    return spec
 
 
 def load_interactions(
@@ -186,13 +207,15 @@ def _among(split: Split, catalogue: Any) -> Split:
 
 def _over(part: Interactions, every: Any) -> Interactions:
     users, items = part.pairs()
-    return Interactions.from_arrays(
-        part.user_ids[users],
-        part.item_ids[items],
-        value=part.values,
-        timestamp=part.timestamps,
-        user_ids=part.user_ids,
-        item_ids=every,
+    return Interactions._pack(
+        Rows(
+            users=users,
+            items=ids.find("catalogue", part.item_ids, every)[items],
+            values=part.values,
+            timestamps=part.timestamps,
+            user_ids=part.user_ids,
+            item_ids=every,
+        )
     )
 
 

@@ -106,8 +106,10 @@ def test_the_catalogue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert "msd                 –" in str(every())
     told = details("msd")
     assert told.summary is None
-    hint = "It is not available locally: it cannot be fetched, or put its files into"
-    assert hint in str(told) or told.dataset.urls
+    hint = "FULLRANK_DATA to a folder that holds msd.parquet"
+    assert f"It is not available locally. Fetch it with --download, or set {hint}" in str(told)
+    by_hand = str(details("netflix"))
+    assert "locally. Set FULLRANK_DATA to a folder that holds netflix.parquet, or" in by_hand
     assert details("simulated").to_dict()["summary"]["n_interactions"] == 79490
     with pytest.raises(InputError, match=r"`name`.*'ml-latest-small'.*'x'"):
         details("x")
@@ -232,6 +234,42 @@ def test_the_catalogue_is_what_occurs_or_what_is_given(tmp_path: Path) -> None:
         load_split(files, catalogue=[1, 2])
     with pytest.raises(InputError, match="`catalogue` must be omitted for a data set"):
         load_split("simulated", catalogue=items)
+
+
+def test_a_catalogue_keeps_the_items_of_users_that_are_held_out(tmp_path: Path) -> None:
+    """The strong split drops items that training does not have: they would come back as unseen."""
+    path, items = tmp_path / "plays.csv", tmp_path / "items.csv"
+    rows = [(u, i) for u in range(40) for i in (100 + u, *range(u % 5, u % 5 + 6))]
+    path.write_text("user,item\n" + "".join(f"{u},{i}\n" for u, i in rows))
+    every = sorted({i for _, i in rows} | {999})
+    items.write_text("item\n" + "".join(f"{i}\n" for i in every))
+    found = load_split(path, split="strong:test=0.5", catalogue=items)
+    assert found.n_dropped == 0
+    seen = {
+        (u, i)
+        for part in found.parts().values()
+        for u, i in zip(
+            part.user_ids[part.pairs()[0]].tolist(),
+            part.item_ids[part.pairs()[1]].tolist(),
+            strict=True,
+        )
+    }
+    assert seen == set(rows)
+    assert found.train.item_ids.tolist() == every
+    with pytest.raises(InputError, match=r"`split` must have items=all .*not items=train"):
+        load_split(path, split="strong:items=train", catalogue=items)
+
+
+def test_errors_about_the_file_of_a_catalogue_name_it(tmp_path: Path) -> None:
+    path, items = tmp_path / "plays.csv", tmp_path / "items.csv"
+    path.write_text("user,item\na,1\na,2\nb,1\n")
+    items.write_text(",name\n0,1\n1,2\n")
+    with pytest.raises(InputError, match=r"`catalogue` must not .*row numbers: put the ids into"):
+        load_split(path, catalogue=items)
+    lines = tmp_path / "items.txt"
+    lines.write_text("1\n\n2\n")
+    with pytest.raises(InputError, match=r"`catalogue` must have an id on every line; line 2"):
+        load_split(path, catalogue=lines)
 
 
 def test_columns_are_named_as_the_caller_names_them(tmp_path: Path) -> None:
