@@ -52,3 +52,10 @@ def test_several_models(fullrank: Any, tmp_path: Path) -> None:
     text = fullrank("bounds", path, *words()).out
     assert "a: 95 % bounds from 3 targets" in text
     assert "b: 95 % bounds from 3 targets" in text
+
+
+def test_a_contradicted_shape_is_told_with_the_option(fullrank: Any, tmp_path: Path) -> None:
+    path = tmp_path / "rising.csv"
+    path.write_text("rank\n" + "50\n" * 500)
+    done = fullrank("bounds", path, *words("--shape", "decreasing"))
+    assert done.out.endswith("\nUse `--until` to assume the shape for the first ranks only.\n")

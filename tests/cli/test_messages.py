@@ -56,6 +56,11 @@ DECIDED = {
         ("estimate", "Add `leave_out='user'`.", "Add `--leave-out user`."),
         ("estimate", "By `columns={'rank': 'r'}`.", "By `--column rank=r`."),
         ("evaluate", "By `user='who'`.", "By `--column user=who`."),
+        (
+            "compare",
+            "Give `columns={'rank': ['BPR rank', 'svd']}`.",
+            "Give `--column 'rank=BPR rank,svd'`.",
+        ),
         ("compare", "Say paired=False.", "Say `--unpaired`."),
         ("compare", 'Use method="auto" to compare.', "Use `--method auto` to compare."),
         ("compare", "Give ids as `user=`.", "Give ids as `--column user=NAME`."),
@@ -109,12 +114,34 @@ def test_every_argument_has_an_option(command: str) -> None:
             "`--split` must not be 'ratio:test=2': test must lie in 0..1, not 2.",
         ),
         (
+            ("--split", "ratio:valid=0.9"),
+            "`test` must be above 0, and its sum with `valid` below 1; got 0.2 and 0.9.",
+            "`--split` must not be 'ratio:valid=0.9': test must be above 0, and its sum with valid "
+            "below 1; got 0.2 and 0.9.",
+        ),
+        (
+            ("PLAYS", "--split", "leave-one-out"),
+            "`interactions` must have a user with at least 2 interactions.",
+            "`DATA` must have a user with at least 2 interactions.",
+        ),
+        (
+            ("--split", "ratio"),
+            "`rng` must be a whole number, not 0.5.",
+            "`--seed` must be a whole number, not 0.5.",
+        ),
+        (
             ("--factors", "mine=u.npy,i.npy"),
             "`mine` must have a row for each user.",
             "`--factors mine` must have a row for each user.",
         ),
         (("--test", "t.csv"), "`test` must name a file.", "`--test` must name a file."),
         ((), '`device` must be None, "cpu" or "cuda".', '`--device` must be "cpu" or "cuda".'),
+        ((), '`device` must be None or "cpu" here.', '`--device` must be "cpu" here.'),
+        (
+            ("--model", "ease:regularization=5", "--model", "ials:regularization=-1"),
+            "`regularization` must be at least 0, not -1.",
+            "In `--model`, regularization must be at least 0, not -1.",
+        ),
     ],
 )
 def test_settings_are_named_as_they_were_typed(

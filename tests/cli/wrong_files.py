@@ -152,7 +152,7 @@ WRONG: dict[str, Wrong] = {
     "no user": _evaluate("plays.csv", "who,item\na,1\nb,2\n", r"`--column user=NAME`"),
     "a split column that says other things": _evaluate(
         "plays.csv", "user,item,mood\na,1,good\na,2,bad\n",
-        r"`--column split=NAME` must name a column.*'bad'", "--column", "split=mood",
+        r"The split column must have the labels.*'bad'", "--column", "split=mood",
     ),
     "a given split where there is none": _evaluate(
         "plays.csv", USERS, r"`--split` must not be 'given'.*`--column split=NAME`",
@@ -204,8 +204,7 @@ WRONG: dict[str, Wrong] = {
     "targets that are missing": _estimate(
         "ranks.csv", "user,rank,n_targets,offset\na,3,2,0\nb,4,1,0\n",
         r"'n_targets' column.*user a, who first appears on line 2 of .*has 1 row, but "
-        r"n_targets is 2.*"
-        r"`--leave-out user`",
+        r"n_targets is 2.*name 'user', 'n_targets' and 'offset' in `--leave-out`",
     ),
     "an offset below 0": _estimate(
         "ranks.csv", "user,rank,n_targets,offset\na,3,1,-1\n",
@@ -320,11 +319,11 @@ WRONG: dict[str, Wrong] = {
     ),
     "a part that is missing": _evaluate(
         "plays.csv", "user,item,part\na,1,train\na,2,\nb,1,test\n",
-        r"`--column split=NAME`.*without missing values.*line 3 of",
+        r"The split column must have no missing values; the first is on line 3 of",
     ),
     "one part alone": _evaluate(
         "plays.csv", "user,item,part\na,1,train\na,2,train\n",
-        r"`--column split=NAME` must name a column with the labels .*the column has 'train'",
+        r"The split column must have the labels .*; it has 'train'\.",
     ),
     "a role named twice": _evaluate(
         "plays.csv", "user,item\na,1\na,2\n", r"`--column` must name one column for user",

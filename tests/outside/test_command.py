@@ -176,4 +176,4 @@ def test_a_run_whose_metric_is_registered_elsewhere(tmp_path: Path) -> None:
         assert re.fullmatch(r"`FILES` must .*'rbp@20' .* --plugin FILE ….\n", done.stderr)
     done = run(*plugged("metric"), *words, "--metric", "rbp@20")
     assert done.returncode == 2
-    assert f"`fullrank compare {folder} -m NAME@K`" in done.stderr
+    assert f"`fullrank estimate {folder} -m NAME@K`" in done.stderr

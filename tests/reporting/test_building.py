@@ -100,7 +100,7 @@ def test_a_report_marks_what_estimates_mark(fixed: Report, kit: Any) -> None:
         assert all(model.estimate.marked(metric) for model in fixed.models)
     assert all(one.beside[0].endswith(" ▲") for one in fixed.figures["metrics"].series[:2])
     says = (
-        "▲ marks an estimate about which the sample says little: the sample hardly distinguishes "
+        "▲ marks a metric about which the sample says little: the sample hardly distinguishes "
         "ranks 1–20, so the estimate depends on the smoothness assumption."
     )
     assert says in str(fixed)
@@ -223,7 +223,9 @@ def test_counts_alone_are_not_compared_and_the_report_says_so(kit: Any) -> None:
     report = fr.report(samples, **ONE)
     assert report.comparison is None
     assert "winner" not in report.figures
+    assert report.notes[0].startswith("The models were not compared, because `compare` refuses")
     assert "it has only counts" in report.notes[0]
+    assert "`comparison=`" in report.notes[0]
     assert "cannot be tested" in report.summary[0]
 
 
@@ -342,6 +344,13 @@ def test_wrong_arguments_are_named(kit: Any, change: dict[str, Any], says: str) 
         fr.report(arguments.pop("results"), **arguments)
 
 
+def test_bounds_that_assume_a_shape_are_refused(kit: Any) -> None:
+    sample = simulate(kit.ranks_of(3.0, n=50), n_items=kit.n_items, design="sampled:100", rng=0)
+    shaped = fr.bounds(sample, "recall@10", shape="decreasing")
+    with pytest.raises(InputError, match=r"`bounds`.*no shape.*\ba\b.*'decreasing'"):
+        fr.report({"a": sample}, bounds={"a": shaped}, **ALL)
+
+
 def test_exact_ranks_of_a_larger_catalogue_are_refused(kit: Any) -> None:
     sample = simulate([3, 5], n_items=100, design="sampled:10", rng=0)
     with pytest.raises(InputError, match=r"\ba\b.*2,000.*\b100\b"):
@@ -369,6 +378,14 @@ def test_an_adaptive_sample_of_every_item_is_not_said_to_see_everything(kit: Any
         in " ".join(report.summary)
     )
     seen = "Rank 1 of the sample, at its largest size, is rank 1 of the catalogue."
+    assert report.figures["blind-spot"].reading.endswith(seen)
+
+
+def test_most_of_the_items_are_not_said_to_be_all(kit: Any) -> None:
+    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design="sampled:1400", rng=0)
+    report = fr.report({"m": sample}, **ALL)
+    seen = "Rank 1 of the sample covers about 1.4 ranks of the catalogue."
+    assert seen in " ".join(report.summary)
     assert report.figures["blind-spot"].reading.endswith(seen)
 
 

@@ -43,7 +43,9 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def test_forms_of_a_script_are_those_of_scripts(runner: dict[str, Any]) -> None:
-    assert {*runner["QUICK"], *runner["THEIR_OWN"], *runner["ON_THE_CPU"]} <= {path.stem for path in SCRIPTS}
+    assert {*runner["QUICK"], *runner["THEIR_OWN"], *runner["ON_THE_CPU"]} <= {
+        path.stem for path in SCRIPTS
+    }
 
 
 def test_the_last_object_is_kept_with_its_commit(runner: dict[str, Any], tmp_path: Path) -> None:

@@ -57,7 +57,16 @@ def counted(number: int, noun: str) -> str:
     >>> counted(1, "target"), counted(1_000, "user")
     ('1 target', '1,000 users')
     """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a noun.
+
+    >>> plural("user"), plural("loss")
+    ('users', 'losses')
+    """
+    return f"{noun}es" if noun.endswith("s") else f"{noun}s"
 
 
 def enumerated(parts: Sequence[str]) -> str:

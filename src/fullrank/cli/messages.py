@@ -6,8 +6,11 @@ there is replaced where the running command has an option for it; nothing is dec
 
 from __future__ import annotations
 
+import ast
+import inspect
 import itertools
 import re
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -75,7 +78,7 @@ def in_options(text: str, command: Any, words: Sequence[str] = ()) -> str:
         return text
     sized = next((one.name for one in command.params if one.name == "sample_size"), None)
     text = re.sub(r"`(user_ids|item_ids|catalogue) of ([^`]*)`", r"`\1` of \2", text)
-    text = _in_specs(text, words, sized).replace("must be None, ", "must be ")
+    text = re.sub(r"must be None(?:,| or) ", "must be ", _in_specs(text, words, sized))
     ranking = "--design" if command.name == "evaluate" else "fullrank evaluate --design"
     text = re.sub(r"`max_rank=\d+` \(design (exact:\d+)\)", rf"`{ranking} \1`", text)
     text = text.replace("without `max_rank` (design exact)", f"with `{ranking} exact`")
@@ -104,17 +107,35 @@ def _in_specs(text: str, words: Sequence[str], sized: str | None) -> str:
     found = re.match(r"`(\w+)`(?= must)", text)
     if found is None:
         return text
+    having = []
     for option, value in itertools.pairwise(_parted(words)):
         if option not in _SPECS:
             continue
         unnamed = option == "--engine" and MAIN.get(value.partition(":")[0]) == found[1]
         if found[1] == "sample_size" == sized and "--sample-size" not in words:
             unnamed = option in ("--design", "--try") and bool(re.fullmatch(r"\w+:\d+", value))
-        if unnamed or re.search(rf"[:,]{found[1]}=", value):
-            return f"`{option}` must not be {value!r}: {found[1]}{text[found.end() :]}"
-        if value.startswith(f"{found[1]}="):
+        settings = {*re.findall(r"[:,](\w+)=", value)}
+        if option == "--split":
+            settings |= _of_split(value)
+        if unnamed or found[1] in settings:
+            having.append((option, value, settings))
+        elif value.startswith(f"{found[1]}="):
             return f"`{option} {found[1]}`{text[found.end() :]}"
-    return text
+    if not having:
+        return text
+    option, value, settings = having[0]
+    rest = re.sub(rf"`({'|'.join(settings)})`", r"\1", text[found.end() :])
+    if len(having) > 1:  # which of them the sentence does not tell
+        return f"In `{option}`, {found[1]}{rest}"
+    return f"`{option}` must not be {value!r}: {found[1]}{rest}"
+
+
+def _of_split(value: str) -> set[str]:
+    """The settings of a split, typed or not, because its errors name those that have a default."""
+    from fullrank.data import SPLITS
+
+    make = SPLITS.get(value.partition(":")[0])
+    return set() if make is None else {*list(inspect.signature(make).parameters)[1:]} - {"rng"}
 
 
 def _parted(words: Sequence[str]) -> list[str]:
@@ -134,9 +155,19 @@ def _setting(found: re.Match[str], known: dict[str, Any]) -> str:
     if value in ("True", "False") and param.is_flag:
         off = param.secondary_opts or [f"--no-{param.name}"]
         return f"`{param.opts[0] if value == 'True' else off[0]}`"
-    pair = re.fullmatch(r"\{'(\w+)': '?([^']*)'?\}", value)
-    word = f"{pair[1]}={pair[2]}" if pair else value.strip("'\"")
-    return f"`{param.opts[0]} {word}`"
+    return f"`{param.opts[0]} {shlex.quote(_word(value))}`"
+
+
+def _word(value: str) -> str:
+    """A value of Python's as a command takes it: ``{'rank': ['a', 'b']}`` as ``rank=a,b``."""
+    try:
+        found = ast.literal_eval(value)
+    except (SyntaxError, ValueError):
+        return value.strip("'\"")
+    if not isinstance(found, dict):
+        return str(found)
+    ((role, name),) = found.items()
+    return f"{role}={','.join(name) if isinstance(name, list) else name}"
 
 
 def _argument(found: re.Match[str], known: dict[str, Any], columns: tuple[str, ...]) -> str:

@@ -30,9 +30,11 @@ def engine_of(text: str) -> Engine:
         return make_engine("ray", address=text.removeprefix("ray:"))
     spec = parse_spec("engine", text)
     settings = dict(spec.settings)
-    if spec.main is not None:
-        settings[MAIN.get(spec.name, spec.main)] = spec.main
     known = inspect.signature(ENGINES[checks.choice("engine", spec.name, ENGINES)]).parameters
+    if spec.main is not None:
+        if MAIN[spec.name] in settings:
+            raise InputError(f"`engine` must give {MAIN[spec.name]} once, not {text!r}.")
+        settings[MAIN[spec.name]] = spec.main
     if not settings.keys() <= known.keys():
         raise checks.unknown_settings("engine", spec.name, known, settings)
     return make_engine(spec.name, **settings)

@@ -77,7 +77,7 @@ class Reading:
             "--training-items",
             "Whether users' training items were excluded (never drawn, or counted as below the "
             "target) or kept. Default: excluded if --n-items is a column that differs between "
-            "users or the file is an NCF .test.negative, otherwise unknown.",
+            "users, or if --truth is an NCF .test.negative; otherwise unknown.",
             "KIND",
         ),
     ] = None

@@ -104,7 +104,13 @@ def _closest(typed: str, command: Any) -> str | None:
     from fullrank.cli.option_names import SAME
 
     known = _options(command)
-    tried = (one for one in _TRIED.get(typed, "").split(", ") if one.split(" ")[0] in known)
+    files = {opt for one in command.params if one.metavar == "FILE" for opt in one.opts}
+    tried = (
+        one
+        for one in _TRIED.get(typed, "").split(", ")
+        for option, _, value in [one.partition(" ")]
+        if option in known and not (value and option in files)  # `--test` is a file in `evaluate`
+    )
     first = typed if typed in known else next(tried, None)
     if first is not None:
         return first

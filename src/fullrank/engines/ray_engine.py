@@ -136,7 +136,8 @@ class Ray:
                 )
             except (ConnectionError, TimeoutError) as error:
                 why = " ".join(str(error).split()).rstrip(".")
-                raise FullrankError(f"No Ray cluster responds at {self.address}: {why}.") from error
+                where = self.address or os.environ.get("RAY_ADDRESS", "the default address")
+                raise FullrankError(f"No Ray cluster responds at {where}: {why}.") from error
             self._started = True
             if self.address is None and "RAY_ADDRESS" not in os.environ:
                 self._check_enough(ray.cluster_resources())

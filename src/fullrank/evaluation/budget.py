@@ -9,6 +9,7 @@ from fullrank.data.shards import ShardedTargets
 from fullrank.designs import Adaptive, Design
 from fullrank.errors import InputError
 from fullrank.inference import plan
+from fullrank.inference.planning.plan import LEAST
 from fullrank.ranking import sample_ranks
 
 _PILOT = 2_000  # users
@@ -40,8 +41,8 @@ def affordable(
     ).recommended
     if best is None or best.n_users is None:
         raise InputError(
-            f"`budget` must be large enough to rank at least 30 users; {budget:g} is too small "
-            "for any design."
+            f"`budget` must be large enough to rank at least {min(LEAST, targets.n_users)} users; "
+            f"{budget:g} is too small for any design."
         )
     users = min(best.n_users, most or best.n_users)
     return best.design.with_(excluded=None), users if users < targets.n_users else None

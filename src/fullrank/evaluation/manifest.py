@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,8 +79,10 @@ def asked_of(head: Mapping[str, Any]) -> dict[str, Any]:
     return asked
 
 
-def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
-    """Refuse to resume with other settings, and say what differs."""
+def check_same(
+    folder: Path, there: Mapping[str, Any], here: Mapping[str, Any], *, finished: bool = False
+) -> None:
+    """Refuse other settings than those of the run in the folder, and say what differs."""
     then, now = _flat(there), _flat(json.loads(as_json(here)))
     if then.get("models") != now.get("models"):  # of other models the settings tell nothing
         then, now = ({k: v for k, v in one.items() if k[:6] != "model "} for one in (then, now))
@@ -91,9 +94,11 @@ def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) 
     if differ:
         hint = ""
         if [one.partition(" (")[0] for one in differ] == ["metrics"]:
+            first = "" if finished else "finish the run with the original metrics, and "
+            typed = shlex.quote(checks.printable(folder))
             hint = (
-                " Ranks do not depend on metrics: finish the run with the original metrics, and "
-                f"compute others with `fullrank compare {folder} -m NAME@K` or `fullrank report`."
+                f" Ranks do not depend on metrics: {first}compute others with `fullrank estimate "
+                f"{typed} -m NAME@K` or `fullrank report`."
             )
         raise InputError(
             "`out` must be a new folder, or the folder of a run with the same settings; the run in "

@@ -112,7 +112,7 @@ class RunFolder:
         if not (self.folder / MANIFEST).is_file():
             return None
         head = read_manifest(self.folder)
-        check_same(self.folder, asked_of(head), asked)
+        check_same(self.folder, asked_of(head), asked, finished=True)
         self._clear()
         return Evaluation.read(self.folder)
 
@@ -204,8 +204,8 @@ class RunFolder:
                 found[int(match[1])] = path
         return found
 
-    def samples(self, model: int, n_shards: int) -> Iterator[RankSample | ExactRanks]:
-        """Return all shards of a model, in order."""
+    def samples(self, model: int, n_shards: int, name: str) -> Iterator[RankSample | ExactRanks]:
+        """Return all shards of a model, in order; its name is for the error."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -213,8 +213,8 @@ class RunFolder:
         for shard in range(n_shards):
             if shard not in there:
                 raise WriteError(
-                    f"The run stopped: shard {shard} of model {model} is damaged. Run the same "
-                    "command again to replace it."
+                    f"The run stopped: a finished shard of {name} is damaged. Run the same command "
+                    "again to replace it."
                 )
             yield from_arrow(pq.read_table(pa.BufferReader(there[shard].read_bytes())))
 

@@ -231,7 +231,7 @@ class Work:
                     if show is not None:
                         show(so_far, total)
         if folder is not None:
-            return added(list(folder.samples(model, len(shards))))
+            return added(list(folder.samples(model, len(shards), name)))
         return added([found[at] for at in range(len(shards))])
 
     def _excluding(self, targets: Any, scorer: Any) -> Any:
@@ -272,6 +272,11 @@ def make_work(
         raise InputError(
             "`design` must not have order=popularity when nothing is excluded, because "
             "popularity is counted in the excluded interactions. Use order=random."
+        )
+    if getattr(design, "pool", None) == "unseen" and exclude is None and not seen:
+        raise InputError(
+            "`design` must not have pool=unseen when nothing is excluded, because the seen items "
+            "are then unknown."
         )
     entries = make_entries(models, split, marked=marked)
     targets: Any = data

@@ -194,11 +194,12 @@ def rows_of(
         strange = np.array(known[rows] != asked)
         if strange.any():
             first = asked[int(np.argmax(strange))] if strange.ndim else asked[0]
-            must = f"be users that {type(model).__name__} was fitted on"
-            said = checks.failing(must, int(strange.sum()), asked.size, str(first))
+            n = int(strange.sum())
             raise InputError(
-                f"`users` must {must}; {said}. Train on some of their items, or use a model that "
-                "scores new users from their items."
+                f"{type(model).__name__} must have been fitted on the users that it scores; "
+                f"{n:,} of {asked.size:,} {'was' if n == 1 else 'were'} not in its training data "
+                f"(first: {checks.printable(first)}). Train on some of their items, or use a model "
+                "that scores new users from their items."
             )
     if not by_items:
         _warn_of_the_untrained(model, users, slice(None) if rows is None else rows)

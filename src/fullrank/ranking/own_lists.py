@@ -95,7 +95,7 @@ def from_mapping(lists: Mapping[Any, Any], names: Names) -> Lists:
 def from_table(table: Any, names: Names) -> Lists:
     """The lists of a file or a data frame with the columns user and item, in its order."""
     with _columns.opened(table, argument="order") as given:
-        given.argument, given.naming = "order", "{role}"  # columns are named in the table alone
+        given.argument, given.naming = "order", None
         found = _columns.read(given, {"user": AUTO, "item": AUTO})
     users = _user_rows(found["user"], names)
     return _grouped(users, _item_rows(found["item"], names))

@@ -367,6 +367,10 @@ def _limits(bounds: Any, results: Mapping[str, Result]) -> Mapping[str, Bounds] 
                 f"`bounds` must map names of models to Bounds; {name} is of type "
                 f"{type(one).__name__}."
             )
+        if one.shape is not None:  # the page says that bounds assume nothing about the ranks
+            raise InputError(
+                f"`bounds` must assume no shape; those of {name} assume shape={one.shape!r}."
+            )
     return bounds
 
 
@@ -421,7 +425,11 @@ def _compared(
     try:
         found = compare(samples, metrics, method=method, confidence_level=level, rng=rng)
     except InputError as error:
-        return None, (f"The models were not compared: {error}",)
+        says = (
+            f"The models were not compared, because `compare` refuses them. {error} To show a "
+            "comparison, pass the result of `compare` as `comparison=`."
+        )
+        return None, (says,)
     return found, found.notes
 
 

@@ -224,7 +224,7 @@ def _unseen(models: Sequence[Measurement], model: Measurement, metric: str) -> l
             f"{' to '.join(outward(value.least, value.most))}."
         )
     if spelled(metric, model.estimate.diagnosis.blind) is None:
-        found.append(f"{_seen(model.resolution, parse(metric))}{allowed}")
+        found.append(f"{_seen(model, parse(metric))}{allowed}")
     else:
         share = f"{100 * model.estimate.diagnosis.blind_share:.0f} %"
         found.append(
@@ -248,9 +248,12 @@ def _in_full(given: RankSample | ExactRanks) -> str:
     return f"Every item{' that the user had not seen' if unseen else ''} was ranked"
 
 
-def _seen(ranks: float, metric: Metric) -> str:
-    if ranks < 1.5:
+def _seen(model: Measurement, metric: Metric) -> str:
+    ranks = model.resolution
+    if model.first_exact:
         return "At its largest size, the sample distinguishes rank 1 from the others."
+    if ranks < 1.5:
+        return f"Rank 1 of the sample covers about {ranks:.1f} ranks of the catalogue."
     if metric.k is None:
         return (
             "This metric hardly depends on the first ranks, which the sample does not distinguish."

@@ -109,6 +109,15 @@ class Measurement:
         found = self.estimate
         return found.diagnosis.resolution if self.sampled and found is not None else 1.0
 
+    @property
+    def first_exact(self) -> bool:
+        """Whether rank 1 of the sample, at its largest size, is rank 1 of the catalogue."""
+        given = self.given
+        if isinstance(given, ExactRanks):
+            return True
+        whole = given.design.exhausted(given.sample_size, given.pool)
+        return self.resolution <= 1.0 and bool(whole.any())
+
 
 def n_items(given: RankSample | ExactRanks) -> int:
     """Items of the catalogue; of the largest where users have their own."""
@@ -153,7 +162,7 @@ def doubts(models: Iterable[Measurement]) -> tuple[str, ...]:
     if least != most:
         alike = f"the samples hardly distinguish the first {least:,} to {most:,} ranks"
     says = (
-        f"an estimate about which the sample says little: {alike}, so the estimate depends on the "
+        f"a metric about which the sample says little: {alike}, so the estimate depends on the "
         "smoothness assumption."
     )
     return (says, *reasons)

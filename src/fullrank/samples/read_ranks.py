@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib import checks, files
-from fullrank._lib.text import listed
+from fullrank._lib.text import counted, enumerated, listed
 from fullrank._lib.types import Array, Ints
 from fullrank.designs import Design, Exact, Uniform, infer_design
 from fullrank.designs.design import ONE_BASED
@@ -75,7 +75,7 @@ def read_ranks(
     sample_size: int | None = None,
     design: str | Design = INFER,
     excluded: bool | None = None,
-    leave_out: Iterable[str] = (),
+    leave_out: str | Iterable[str] = (),
     encoding: str | None = None,
     rows: bool | None = True,
     **settings: Any,
@@ -99,7 +99,7 @@ def read_ranks(
         `fullrank.designs.infer_design`
     excluded : whether training items were excluded (`Design`); default: True if the number of
         items differs between users, otherwise unknown
-    leave_out : columns to ignore
+    leave_out : a column or columns to ignore
     encoding : encoding of a text file; default: UTF-8, or Latin-1 if it is not UTF-8
     rows : True keeps the ranks one by one. None keeps only counts if they contain the same
         information; the file is then read in pieces, with little memory. False requires counts
@@ -130,16 +130,17 @@ def read_ranks(
         name: None if value is None else checks.integer(name, value, low=1)
         for name, value in (("sample_size", sample_size), ("n_items", n_items))
     }
+    left_out = (leave_out,) if isinstance(leave_out, str) else tuple(leave_out)
     said = {
         "excluded": excluded, "design": None if _open(design) else design,
-        "columns": columns or None, "leave_out": list(leave_out) or None, **settings,
+        "columns": columns or None, "leave_out": left_out or None, **settings,
     }  # fmt: skip
     with opened(path, encoding) as table:
         own = _own(table, rows)
         if own is not None:
             found = Ranks(samples={stem(table.path): agreed(own, given | said, table)})
         else:
-            layout = _layout(table, columns or {}, tuple(leave_out), given, design)
+            layout = _layout(table, columns or {}, left_out, given, design)
             found = _explained(layout, rows, settings, design, excluded)
     return found if model is None else _picked(found, model, table)
 
@@ -259,6 +260,7 @@ class _Layout:
     wanted: Mapping[str, str]
     given: Mapping[str, int]
     wide: Sequence[str] = ()
+    named: Collection[Any] = ()  # the columns that the caller named
     notes: tuple[str, ...] = ()
 
     def columns(self) -> dict[str, str]:
@@ -341,13 +343,24 @@ def _layout(
         )
     if wide and "model" in wanted:
         raise InputError(
-            f"`model` must not be in {table.path} if each model has its own column of ranks: leave "
-            f"out {wanted['model']!r} with `leave_out={wanted['model']!r}`."
+            f"`model` must not be in {table.path} if each model has its own column of ranks: "
+            f"{_leaving_out(wanted['model'], columns.values())}."
         )
     if _is_complete(wanted, design, sizes) and "sample_size" not in wanted:
         sizes = {"n_items": sizes["n_items"]} | _named(sample_size=sizes["sample_size"])
     given = _given(table, wanted, sizes)
-    return _Layout(table=table, wanted=wanted, given=given, wide=tuple(wide), notes=notes)
+    named = tuple(columns.values())
+    return _Layout(
+        table=table, wanted=wanted, given=given, wide=tuple(wide), named=named, notes=notes
+    )
+
+
+def _leaving_out(column: str, named: Collection[Any]) -> str:
+    """The advice to leave out a column, which is refused while `columns` names it."""
+    advice = f"`leave_out={column!r}`"
+    if column in named:
+        return f"give {advice} and do not name it in `columns`"
+    return f"add {advice}"
 
 
 def _check_sizes(sample_size: int | None, design: str | Design) -> None:
@@ -396,7 +409,7 @@ def _wide(
     hint = f"if it has another name, give `columns={{'rank': {fit[0]!r}}}`"
     several = fit if len(fit) > 1 else numeric
     if len(several) > 1 and "model" not in wanted:
-        hint += f"; for one column per model, give `columns={{'rank': {','.join(several)!r}}}`"
+        hint += f"; for one column per model, give `columns={{'rank': {several!r}}}`"
     raise table.without("rank", hint)
 
 
@@ -666,7 +679,7 @@ def _loaded(layout: _Layout, *, censored: bool = False) -> dict[str, Array]:
             found[role] = found[role].astype(np.str_)
     if "model" in found and np.unique(found["model"]).size > MODELS:
         raise too_many()
-    _reject_repeats(table, found)
+    _reject_repeats(layout, found)
     return found
 
 
@@ -687,7 +700,7 @@ def _with_nan(table: Table, role: str, column: Any) -> Array:
     return found
 
 
-def _reject_repeats(table: Table, columns: Mapping[str, Array]) -> None:
+def _reject_repeats(layout: _Layout, columns: Mapping[str, Array]) -> None:
     """A user may have more than one row with more than one target or seed, which must be stated."""
     if "user" not in columns:
         return
@@ -700,7 +713,7 @@ def _reject_repeats(table: Table, columns: Mapping[str, Array]) -> None:
         codes, return_index=True, return_inverse=True, return_counts=True
     )
     if "n_targets" in columns:
-        _reject_counts(table, columns, number[place])
+        _reject_counts(layout, columns, number[place])
         return
     again = number > 1
     if not again.any():
@@ -709,26 +722,32 @@ def _reject_repeats(table: Table, columns: Mapping[str, Array]) -> None:
     user = checks.printable(columns["user"][at])
     n = int(number[again][np.argmin(first[again])])
     seeds = " For several seeds of a model, name their column with `columns={'seed': 'NAME'}`."
+    table = layout.table
     raise InputError(
         f"`user` must name each user only once, or the file must have the columns n_targets and "
         f"offset; user {user} has {n} rows, the first {table.where(at)} of {table.path}."
-        f"{'' if 'seed' in columns else seeds} To count every row as a separate user, add "
-        "`leave_out='user'`."
+        f"{'' if 'seed' in columns else seeds} To count every row as a separate user, "
+        f"{_leaving_out(layout.wanted['user'], layout.named)}."
     )
 
 
-def _reject_counts(table: Table, columns: Mapping[str, Array], number: Ints) -> None:
+def _reject_counts(layout: _Layout, columns: Mapping[str, Array], number: Ints) -> None:
     """The targets of a user must all be there."""
     wrong = number != columns["n_targets"]
     if not wrong.any():
         return
     at = int(np.argmax(wrong))
-    rows = "1 row" if number[at] == 1 else f"{number[at]:,} rows"
+    table, named = layout.table, layout.named
+    # without ids, users have one target each: the columns that say otherwise must go as well
+    roles = (role for role in ("user", "n_targets", "offset") if role in layout.wanted)
+    away = [layout.wanted[role] for role in roles]
+    where = "`leave_out`" + (" and not in `columns`" if any(one in named for one in away) else "")
     raise InputError(
         f"`n_targets` must be the number of rows of the user; user "
         f"{checks.printable(columns['user'][at])}, who first appears {table.where(at)} of "
-        f"{table.path}, has {rows}, but n_targets is {columns['n_targets'][at]:,}. To count every "
-        "row as a separate user, add `leave_out='user'`."
+        f"{table.path}, has {counted(int(number[at]), 'row')}, but n_targets is "
+        f"{columns['n_targets'][at]:,}. To count every row as a separate user, name "
+        f"{enumerated(list(map(repr, away)))} in {where}."
     )
 
 

@@ -1,4 +1,4 @@
-"""Checks of the two arguments of every `scores` method, and how errors count them."""
+"""Checks of the two arguments of every `scores` method."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.text import counted
 from fullrank._lib.types import Ints
 from fullrank.errors import InputError
 
@@ -39,8 +40,3 @@ def item_argument(item_rows: ArrayLike | None, n_items: int, n_users: int) -> ND
         said = checks.failing(must, int(bad.sum()), items.size, first)
         raise InputError(f"`item_rows` must {must}; {said}.")
     return items
-
-
-def counted(n: int, noun: str) -> str:
-    """A number with its noun, as in 1 user and 1,200 users."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fullrank._lib import checks
+from fullrank._lib.text import counted
 from fullrank._lib.types import Array
 from fullrank.errors import InputError
-from fullrank.scorers.arguments import counted, item_argument, user_argument
+from fullrank.scorers.arguments import item_argument, user_argument
 from fullrank.scorers.carried_ids import CarriesIds, ids_argument
 
 

@@ -351,7 +351,7 @@ def _reject_ids_among_factors(path: Path, side: str, schema: Any) -> None:
         raise InputError(
             "`factors` must be floating-point columns or one column of lists, apart from the ids; "
             f"column {strange[0]!r} of {path} is {kinds[strange[0]]}. If it holds ids, add "
-            f"--column {_SIDES[side]}={strange[0]}."
+            f"{_naming(side, strange[0])}."
         )
 
 
@@ -367,9 +367,14 @@ def _reject_numbered(path: Path, side: str, names: list[str], matrix: Array) -> 
     if 0 < len(ids) < len(names):
         raise InputError(
             f"`factors` must hold only factors and ids; {path} has a different whole number in "
-            f"each row of {ids[0]!r}. If this column holds ids, add --column "
-            f"{_SIDES[side]}={ids[0]}."
+            f"each row of {ids[0]!r}. If this column holds ids, add "
+            f"{_naming(side, ids[0])}."
         )
+
+
+def _naming(side: str, column: str) -> str:
+    """How the caller says that a column holds the ids."""
+    return f"`columns={{{_SIDES[side]!r}: {column!r}}}`"
 
 
 def _offsets(lists: Any, width: int) -> Array:

@@ -61,7 +61,7 @@ def read_truth(path: Path, encoding: str | None = None) -> Columns:
         columns = _words(path, _RATING, "user item rating timestamp", said)
         return {"user": columns["user"], "item": columns["item"]}
     if is_table(path):
-        columns = _table(path, {}, ("user", "item"), ("label",), encoding, said)
+        columns = _table(path, None, ("user", "item"), ("label",), encoding, said)
     else:
         columns = _words(path, _QRELS, "query 0 document relevance", said)
         columns["label"] = _real(columns, path, "label")
@@ -144,18 +144,21 @@ def not_ncf(path: Path, number: int, line: str, argument: str = "path") -> Input
 
 def _table(
     source: Path | Table,
-    columns: Mapping[str, str],
+    columns: Mapping[str, str] | None,
     needed: Sequence[str],
     welcome: Sequence[str],
     encoding: str | None,
     argument: str = "path",
 ) -> Columns:
+    """The columns of a table by role; `columns` is None where the caller cannot name any."""
     with (
         open_table(source, encoding=encoding, argument=argument)
         if isinstance(source, Path)
         else source
     ) as table:
-        asked = {role: columns.get(role, AUTO) for role in (*needed, *welcome)}
+        if columns is None:
+            table.naming = None
+        asked = {role: (columns or {}).get(role, AUTO) for role in (*needed, *welcome)}
         wanted = table.resolve(asked, needed=needed)
         whole = table.whole(wanted)
         if not len(whole):

@@ -76,7 +76,8 @@ class Table:
     content: Any = None
     notes: list[str] = field(default_factory=list)
     handle: Any = None
-    naming: str = "columns={{'{role}': '{name}'}}"  # how the caller names a column
+    # how the caller names a column; None if only the file can name it
+    naming: str | None = "columns={{'{role}': '{name}'}}"
     argument: str = "path"  # what the caller calls the file
     names: Mapping[str, str] = field(init=False)
 
@@ -158,7 +159,10 @@ class Table:
         free = [one for one in self.names if one not in taken]
         near = difflib.get_close_matches(role, [plain(one) for one in free], 1, 0.7)
         close = next((one for one in free if [plain(one)] == near), "NAME")
-        hint = f"if it has another name, give `{self.naming.format(role=role, name=close)}`"
+        advice = f"rename it to {role!r}"
+        if self.naming is not None:
+            advice = f"give `{self.naming.format(role=role, name=close)}`"
+        hint = f"if it has another name, {advice}"
         usual = self.guess(role)
         if usual is not None:
             return InputError(

@@ -30,7 +30,8 @@ def test_it_is_a_mapping_of_the_names_as_they_were_registered(shapes: Registry[i
     assert dict(shapes) == {"square": 4, "Triangle": 3}
     assert len(shapes) == 2
     assert shapes.get("circle") is None
-    assert "square, Triangle" in repr(shapes)
+    assert repr(shapes) == "Registry of shapes: square, Triangle"
+    assert repr(losses.LOSSES).startswith("Registry of losses: ")
 
 
 def test_an_unknown_name_is_told_the_closest_first(shapes: Registry[int]) -> None:

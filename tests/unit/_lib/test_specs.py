@@ -97,6 +97,8 @@ def test_engines_from_text() -> None:
     assert repr(engine_of("ray:workers=2,gpus=1")) == "Ray(address=None, cpus=1, gpus=1)"
     with pytest.raises(InputError, match=r"`engine`.*'workers'"):
         engine_of("serial:workers=2")
+    with pytest.raises(InputError, match=r"`engine`.*threads once.*'serial:4,threads=2'"):
+        engine_of("serial:4,threads=2")
 
 
 def test_pairs() -> None:

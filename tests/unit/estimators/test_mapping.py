@@ -109,8 +109,13 @@ def test_bad_samples_for_mappings() -> None:
     adaptive = RankSample.from_ranks(
         [5], sample_size=10, n_items=50, design="adaptive:replacement=true,levels=10/20"
     )
-    with pytest.raises(InputError, match=r"`sample`.*fixed"):
+    with pytest.raises(InputError, match=r"`sample`.*fixed.*it is adaptive"):
         f.curve(adaptive)
+    mixed = RankSample.from_ranks(
+        [5, 5], sample_size=[10, 20], n_items=50, design="sampled:replacement=true"
+    )
+    with pytest.raises(InputError, match=r"`sample`.*fixed.*\b10 to 20 candidates"):
+        f.curve(mixed)
     other = RankSample.from_ranks(
         [5], sample_size=11, n_items=50, design="sampled:replacement=true"
     )

@@ -221,6 +221,13 @@ def test_damaged_ranks_are_not_read(split: Split, scorers: dict[str, Any], tmp_p
             read()
 
 
+def test_a_damaged_shard_is_told_by_the_name_of_its_model(tmp_path: Path) -> None:
+    with RunFolder(tmp_path / "run") as folder:
+        folder.begin({})
+        with pytest.raises(WriteError, match=r"finished shard of svd is damaged"):
+            next(folder.samples(0, 1, "svd"))
+
+
 def test_who_is_kept_out_takes_nothing_away(
     split: Split, scorers: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -260,7 +260,7 @@ def test_what_is_refused(table, last, order, message):
         ("user,item\n", "`order` must hold at least one"),
         (
             "hello\nworld\n",
-            "The `user` column must be in .*lists.csv.*: if it has another name, give `user`.",
+            "The `user` column must be in .*lists.csv.*: if .* another name, rename it to 'user'.",
         ),
     ],
 )

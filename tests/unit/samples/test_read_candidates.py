@@ -212,6 +212,17 @@ def test_bad_arguments(tmp_path: Path) -> None:
         read_candidates(scores, truth=qrels, n_items=99)
 
 
+def test_columns_of_the_targets_must_be_renamed(tmp_path: Path) -> None:
+    scores = put(tmp_path / "scores.csv", "who,item,score\nu,a,1\n")
+    truth = put(tmp_path / "truth.csv", "who,item\nu,a\n")
+    columns = {"user": "who"}  # of the scores alone
+    says = r"The `user` column.*truth\.csv.*: if it has another name, rename it to 'user'\.$"
+    with pytest.raises(InputError, match=says):
+        read_candidates(scores, truth=truth, columns=columns, n_items=99)
+    put(truth, "user,item\nu,a\n")
+    assert rows(read_candidates(scores, truth=truth, columns=columns, n_items=99))["rank"] == [1]
+
+
 def test_several_models_in_a_table(tmp_path: Path) -> None:
     lines = ["model,user,item,score,label"]
     scores = {"a": (0.9, 0.1, 0.2), "b": (0.1, 0.9, 0.2)}  # the first item is the target

@@ -79,7 +79,36 @@ def test_a_user_that_occurs_again_is_told(tmp_path: Path, users: list[Any], rows
     says = r"`user`.*n_targets.*user 3 has 2 rows.*row 4 of.*'seed'.*`leave_out='user'`"
     with pytest.raises(InputError, match=says):
         read_ranks(path, rows=rows, **SIZES)
-    assert only(read_ranks(path, leave_out=["user"], **SIZES)).n_targets == 10
+    for left_out in ("user", ["user"]):
+        assert only(read_ranks(path, leave_out=left_out, **SIZES)).n_targets == 10
+
+
+def test_the_column_to_leave_out_is_named_as_it_is(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.parquet", rank=[1, 2, 3], uid=[7, 7, 8])
+    with pytest.raises(InputError, match=r"user, add `leave_out='uid'`\.$"):
+        read_ranks(path, **SIZES)
+    says = r"user, give `leave_out='uid'` and do not name it in `columns`\.$"
+    with pytest.raises(InputError, match=says):
+        read_ranks(path, columns={"user": "uid"}, **SIZES)
+
+
+def test_all_columns_to_leave_out_are_named(tmp_path: Path) -> None:
+    several = {"uid": [7, 7, 8], "n_targets": [3, 3, 1], "offset": [0, 0, 0]}
+    path = write(tmp_path / "r.parquet", rank=[1, 2, 3], **several)
+    says = r"user 7.*has 2 rows.*is 3\. .*name 'uid', 'n_targets' and 'offset' in `leave_out`"
+    with pytest.raises(InputError, match=rf"{says}\.$"):
+        read_ranks(path, **SIZES)
+    with pytest.raises(InputError, match=rf"{says} and not in `columns`\.$"):
+        read_ranks(path, columns={"user": "uid"}, **SIZES)
+    assert only(read_ranks(path, leave_out=several, **SIZES)).n_targets == 3
+
+
+def test_columns_of_ranks_are_named_as_a_list(tmp_path: Path) -> None:
+    path = csv(tmp_path / "wide.csv", "user,pop,svd,age\na,1,2,70\nb,3,4,80\n")
+    says = r"one column per model, give `columns=\{'rank': \['pop', 'svd'\]\}`"
+    with pytest.raises(InputError, match=says):
+        read_ranks(path, **SIZES)
+    assert list(read_ranks(path, columns={"rank": ["pop", "svd"]}, **SIZES)) == ["pop", "svd"]
 
 
 def test_equal_keys_of_different_users_cost_time_alone(

@@ -159,7 +159,7 @@ def test_row_numbers_of_a_frame_are_not_ids(tmp_path: Path) -> None:
     factors = {
         "users": write(tmp_path / "u.npy", USERS), "items": write(tmp_path / "i.npy", ITEMS)
     }  # fmt: skip
-    with pytest.raises(InputError, match=r"`user_ids`.*ids\.csv.*--column user="):
+    with pytest.raises(InputError, match=r"`user_ids`.*ids\.csv.*`columns=\{'user': 'NAME'\}`"):
         FactorFiles(**factors, user_ids=tmp_path / "ids.csv").scorer()
     files = FactorFiles(**factors, user_ids=tmp_path / "ids.csv", columns={"user": "name"})
     assert np.array_equal(files.scorer().user_ids, USER_IDS)  # type: ignore[arg-type]
@@ -238,7 +238,7 @@ def test_ids_under_a_name_that_nobody_gave_are_no_factor(
     columns = columns if wide else {"v": pa.array(USERS.tolist(), pa.list_(pa.float32()))}
     pq.write_table(pa.table({"kdnr": ids, **columns}), tmp_path / "u.parquet")
     files = FactorFiles(users=tmp_path / "u.parquet", items=write(tmp_path / "i.npy", ITEMS))
-    with pytest.raises(InputError, match=r"`factors`.*'kdnr'.*--column user=kdnr"):
+    with pytest.raises(InputError, match=r"`factors`.*'kdnr'.*`columns=\{'user': 'kdnr'\}`"):
         files.scorer()
     told = replace(files, columns={"user": "kdnr"}).scorer()
     assert told.user_ids is not None

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from fullrank._lib import checks
 from fullrank._lib.names import plugins
+from fullrank._lib.text import plural
 from fullrank.errors import InputError
 
 Entry = TypeVar("Entry")
@@ -74,7 +75,7 @@ class Registry(dict[str, Entry], Generic[Entry]):
         found = self.name_of(name)
         if found is None or found in self._own:
             raise InputError(
-                f"`name` must be one of the {self._what}s added with `register`, not "
+                f"`name` must be one of the {plural(self._what)} added with `register`, not "
                 f"{checks.shown(name)}."
             )
         super().__delitem__(found)
@@ -165,7 +166,7 @@ class Registry(dict[str, Entry], Generic[Entry]):
         raise InputError(f"`{self._what}` must be removed with `unregister`.")
 
     def __repr__(self) -> str:
-        return f"Registry of {self._what}s: {', '.join(self)}"
+        return f"Registry of {plural(self._what)}: {', '.join(self)}"
 
 
 def _plain(name: str) -> str:

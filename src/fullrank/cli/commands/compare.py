@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from typing import Annotated
 
@@ -99,7 +100,7 @@ def compare(
     )
     unread = [
         f"Models were paired by user only; column {name!r} of {paths} was not used (to pair by "
-        f"item too, add `--column item={name}`)."
+        f"item too, add `--column {shlex.quote(f'item={name}')}`)."
         for name, paths in found.unread.items()
         if result.paired
     ]

@@ -84,6 +84,25 @@ def plan(
             readable=False,  # said in our own words
         ),
     ] = None,
+    design: Annotated[
+        str,
+        common.option(
+            common.SAMPLE,
+            "--design",
+            "How the candidates of the pilot were drawn, such as sampled:100; infer determines it "
+            "from the file. For the designs to compare, see --try.",
+            "DESIGN",
+        ),
+    ] = "infer",
+    sample_size: Annotated[
+        str | None,
+        common.option(
+            common.SAMPLE,
+            "--sample-size",
+            "Candidates per target of the pilot, including the target: a number or a column.",
+            "N",
+        ),
+    ] = None,
     shape: Annotated[
         float | None,
         common.option(
@@ -121,16 +140,20 @@ def plan(
     if not samples:
         if reading.n_items is None:
             raise InputError("`--n-items` or `--pilot` must be given.")
-        if reading.design != "infer" or reading.sample_size is not None:
-            option = "--design" if reading.design != "infer" else "--sample-size"
+        if design != "infer" or sample_size is not None:
+            option = "--design" if design != "infer" else "--sample-size"
             raise InputError(
                 f"`{option}` must not be given without `--pilot`, whose ranks it describes. To "
                 "name the designs to compare, use `--try`, as in `--try sampled:100`."
             )
         shape = SHAPE if shape is None else shape
         assumed = [_ASSUMED.format(shape)]
-    if difference is None and power != _POWER:
-        raise InputError("`--power` must not be given without `--difference`, to which it applies.")
+    of_two = difference is not None or (len(samples) == 2 and margin is None and budget is None)
+    if power != _POWER and not of_two:
+        raise InputError(
+            "`--power` must not be given without `--difference` or a pilot of two models, to which "
+            "it applies."
+        )
     n_users = whole_number("--users", users)
     with common.progress("designs") as designs:
         result = make_plan(

@@ -152,9 +152,12 @@ def _check(sample: RankSample, size: int | None) -> int:
     check_sample(sample)
     sizes = np.unique(sample.sample_size)
     if sample.design.adaptive or sizes.size != 1:
+        given = f"this one has {sizes[0]:,} to {sizes[-1]:,} candidates"
+        if sample.design.adaptive:
+            given = "it is adaptive"
         raise InputError(
-            "`sample` must have a fixed design with one sample size for a mapping function, not "
-            f"{sample.design}."
+            "`sample` must have a fixed design with one sample size for a mapping function; "
+            f"{given}."
         )
     if not sample.design.uniform:
         raise InputError(

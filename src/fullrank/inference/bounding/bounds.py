@@ -16,6 +16,7 @@ import numpy as np
 
 from fullrank._lib import checks
 from fullrank._lib.tabular import takes_several
+from fullrank._lib.text import counted
 from fullrank.designs import Design, RankGrid
 from fullrank.errors import InputError
 from fullrank.inference.bounding.events import Events
@@ -136,14 +137,22 @@ def bounds(
         interval_for=interval_for,
         shape=shape,
         until=until,
-        region=f"{name} on {events.rank.size} events",
+        region=f"{name} on {counted(int(events.rank.size), 'event')}",
         n_events=int(events.rank.size),
         n_bins=edges.size - 1,
         n_targets=sample.n_targets,
         n_items=sample.n_items,
         average_size=sample.average_size,
-        notes=size_doubts([sample]),
+        notes=(*_advice(contradicted, until), *size_doubts([sample])),
     )
+
+
+def _advice(contradicted: str | None, until: int | None) -> tuple[str, ...]:
+    """What to do about a contradicted shape: in a note, in which the command names its options."""
+    if contradicted != "shape":
+        return ()
+    how = "Use `until`" if until is None else "Use a smaller `until`"
+    return (f"{how} to assume the shape for the first ranks only.",)
 
 
 def _ends(solver: Program, columns: Columns, metric: Metric, reach: int) -> Interval:

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib import tabular
+from fullrank._lib.text import counted
 from fullrank.inference.statistics.normal import Interval
 from fullrank.metrics import ByMetric, named
 
 _NO_SHAPE = (
     "The data contradict the shape: no distribution P(R) that is non-increasing in R explains the "
-    "observed outcomes. Use `until` to assume the shape for the first ranks only."
+    "observed outcomes."
 )
 _NO_DESIGN = (
     "The data contradict the design: no distribution P(R) explains the observed outcomes if the "
@@ -120,9 +121,9 @@ class Bounds(tabular.Tabular):
             reach = "" if self.until is None else f" up to rank {self.until:,}"
             shape = f", P(R) {self.shape}{reach}"
         who = ", for these users only" if self.interval_for == "users" else ""
+        targets = counted(self.n_targets, "target")
         return (
-            f"{100 * self.confidence_level:g} % bounds from {self.n_targets:,} targets{shape}{who} "
-            f"({self.region})"
+            f"{100 * self.confidence_level:g} % bounds from {targets}{shape}{who} ({self.region})"
         )
 
     def _records(self) -> list[dict[str, Any]]:

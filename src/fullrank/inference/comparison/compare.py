@@ -12,6 +12,7 @@ import numpy as np
 
 from fullrank._lib import checks
 from fullrank._lib.checks import RandomState, generator
+from fullrank._lib.text import counted
 from fullrank._lib.types import Floats
 from fullrank.designs import Design
 from fullrank.errors import InputError
@@ -132,8 +133,8 @@ def compare(
     2,000 users in common, paired t test
     <BLANKLINE>
          ndcg@10
-    new  0.5087 (SE 0.0069)   P(best) 1.00
-    old  0.4989 (SE 0.0065)           0.00
+    new  0.5087 (SE 0.0069)   P(best) > 0.99
+    old  0.4989 (SE 0.0065)           < 0.01
     <BLANKLINE>
     new − old  ndcg@10  +0.0097 [+0.0054, +0.0141]  p < 0.001
     """
@@ -387,7 +388,7 @@ def _cautions(aligned: Aligned, test: str, n_resamples: int, n_tests: int) -> li
     if TESTS[test].resamples and n_tests / (n_resamples + 1) > 0.01:
         notes.append(
             f"With {n_resamples:,} resamples, no p value can be below {1 / (n_resamples + 1):.1g}, "
-            f"which is too coarse for {n_tests} tests. Increase `n_resamples`."
+            f"which is too coarse for {counted(n_tests, 'test')}. Increase `n_resamples`."
         )
     if aligned.exact:
         few = [

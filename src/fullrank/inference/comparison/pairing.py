@@ -172,9 +172,9 @@ def _by_name(
     left = {name: int((~rows).sum()) for name, rows in keep.items() if not rows.all()}
     if left and paired is None and n_common < _FEW and min(sizes.values()) > 2 * n_common:
         raise InputError(
-            f"`paired` must be given, because the results share only {n_common} of their users "
-            f"({shown}). With paired=True, only these are compared; with paired=False, all users, "
-            "without pairing."
+            "It must be stated whether the models are paired, because the results share only "
+            f"{n_common} of their users ({shown}). With paired=True, only these are compared; with "
+            "paired=False, all users, without pairing."
         )
     notes: tuple[str, ...] = ()
     if left:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fullrank._lib.text import enumerated
 from fullrank.designs.sizes import growing_levels
 from fullrank.estimators.methods import Chosen
 from fullrank.estimators.system import resolution
@@ -242,8 +243,8 @@ def _leaning(leans: Mapping[str, float]) -> list[str]:
     if not far:
         return []
     says = (
-        f"Smoothing may bias {', '.join(far)} by more than {LEANING:.0f} standard errors; the "
-        "interval is widened to allow for it."
+        f"Smoothing may bias {enumerated(far)} by more than {LEANING:.0f} standard errors; the "
+        f"{'interval is' if len(far) == 1 else 'intervals are'} widened to allow for it."
     )
     return [says]
 

@@ -139,8 +139,11 @@ class Explanation(tabular.Tabular):
 
     def _advice(self) -> list[str]:
         n, ranks = self.sample_size, round(self.resolution)
-        if ranks <= 1:
+        if self.design.exhausted(np.array([n]), self.n_items).all():
             return [f"Rank 1 among {n:,} candidates is rank 1 in the catalogue."]
+        if ranks <= 1:
+            covers = f"covers about {self.resolution:.1f} ranks of the catalogue"
+            return [f"Rank 1 among {n:,} candidates {covers}."]
         lines = [f"A sample of {n:,} hardly distinguishes ranks 1 to about {ranks:,}."]
         if n == 2:
             lines.append(

@@ -24,7 +24,7 @@ from fullrank.samples import ExactRanks, RankDistribution, RankSample
 FIXED = (100, 300, 1_000, 3_000, 10_000)
 START = 25  # of adaptive designs, which end at 1/2, 1/4, … of the items
 _HALVINGS = range(1, 9)
-_LEAST = 30  # users below which no normal interval is promised
+LEAST = 30  # users below which no normal interval is promised
 _UNLIMITED = 10**9  # users, where nothing says how many there are
 _ROUNDS = 8  # of a prediction for as many users as the last one asks for
 Ranks = RankSample | ExactRanks
@@ -219,9 +219,9 @@ def _pair(pilot: Any, metric: Metric) -> tuple[float, float]:
             "`pilot` must have user ids in both samples, because users are paired by id."
         )
     _, one, two = np.intersect1d(first.user, second.user, return_indices=True)
-    if one.size < _LEAST:
+    if one.size < LEAST:
         raise InputError(
-            f"`pilot` must have at least {_LEAST} users that are in both samples, not {one.size}."
+            f"`pilot` must have at least {LEAST} users that are in both samples, not {one.size}."
         )
     together = float(np.corrcoef(first.values[one, 0], second.values[two, 0])[0, 1])
     return float(first.estimate[0] - second.estimate[0]), together
@@ -353,16 +353,16 @@ def _users(found: Predicted, goal: _Goal, users: int, population: int | None) ->
     """How many users are needed, or None if all are not enough."""
     if np.isfinite(goal.budget):
         afford = int(min(goal.budget / found.size, users))
-        return afford if afford >= min(_LEAST, users) else None
+        return afford if afford >= min(LEAST, users) else None
     if not goal.two:
         reaches = lambda m: found.half_width(m, population, goal.level) <= goal.margin  # noqa: E731
-        return _least(reaches, min(_LEAST, users), users)
+        return _least(reaches, min(LEAST, users), users)
     allowed = ((goal.margin / goal.reach) ** 2 - _left_of_bias(found, goal)) / goal.models
     if population is not None:
         allowed += (2.0 * found.shared - found.ranks) / population
     if allowed <= 0.0 or found.spread / allowed > users:
         return None
-    return min(users, max(_LEAST, int(np.ceil(found.spread / allowed))))
+    return min(users, max(LEAST, int(np.ceil(found.spread / allowed))))
 
 
 def _least(reaches: Callable[[int], bool], low: int, high: int) -> int | None:
@@ -389,7 +389,7 @@ def _why_not(
     users: int,
 ) -> str:
     if np.isfinite(goal.budget):
-        return f"the budget covers fewer than {_LEAST} users"
+        return f"the budget covers fewer than {min(LEAST, users)} users"
     biased = abs(bias) if goal.two else found.largest_bias
     if biased >= goal.margin and not isinstance(design, Exact):
         largest = design.rounds(truth.n_items).sizes[-1]

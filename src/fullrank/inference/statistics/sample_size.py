@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fullrank._lib import checks, tabular
+from fullrank._lib.text import counted
 from fullrank.errors import InputError
 from fullrank.inference.statistics.normal import level, quantile
 
@@ -52,8 +53,9 @@ class UsersNeeded(tabular.OneRow):
         together = (
             "" if self.n_intervals == 1 else f" for {self.n_intervals} simultaneous intervals"
         )
+        users = counted(self.n_users, "user")
         return (
-            f"{self.n_users:,} users ({self.exact:,.2f} before rounding up): ±{self.margin:g} at "
+            f"{users} ({self.exact:,.2f} before rounding up): ±{self.margin:g} at "
             f"{100 * self.confidence_level:g} %{together} ({self.uncertainty})"
         )
 

@@ -127,9 +127,9 @@ def _columns(model: SLIM, data: Interactions) -> csr_array[Any]:
     if far.any():
         warnings.warn(
             f"{np.count_nonzero(far)} of {n_items} columns did not converge in "
-            f"{model.max_iterations} sweeps: they violate their optimality conditions by up to "
-            f"{violation.max():.1g} times the number of users of the item, and are returned as "
-            "they are. Increase `max_iterations` or `regularization`.",
+            f"{model.max_iterations} sweeps; the largest violation of an optimality condition is "
+            f"{violation.max():.1g} times the number of users of the item. The weights are "
+            "returned unchanged. Increase `max_iterations` or `regularization`.",
             FullrankWarning,
             stacklevel=3,
         )

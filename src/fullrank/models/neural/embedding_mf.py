@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.text import enumerated
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.losses import LOSSES, positive_share
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from fullrank.scorers import FactorScorer
 
 SIMILARITIES = ("dot", "cosine")
+_LOSS_SETTINGS = ("temperature", "margin", "negative_weight")
 _FEW, _MANY = 1, 128  # negatives by default: of BPR, and of the losses that look at all of them
 
 
@@ -159,15 +161,16 @@ class EmbeddingMF(NeuralModel):
         """The settings of the loss that differ from its own defaults."""
         loss = LOSSES[self.loss]
         takes = loss.settings
+        own = [name for name in _LOSS_SETTINGS if name in takes]
         found = {}
-        for name in ("temperature", "margin", "negative_weight"):
+        for name in _LOSS_SETTINGS:
             value = getattr(self, name)
             if value is None:
                 continue
-            if name not in takes:
+            if name not in own:
                 raise InputError(
                     f"`{name}` must be None for the loss {self.loss!r}, which takes "
-                    f"{' and '.join(takes) or 'no settings'}; it is {checks.shown(value)}."
+                    f"{enumerated(own) if own else 'no settings'}; it is {checks.shown(value)}."
                 )
             found[name] = loss.checked(name, value)
         if "lowest_score" in takes and self._similarity() == "dot":

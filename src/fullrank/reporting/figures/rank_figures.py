@@ -130,11 +130,12 @@ def blind_figure(models: Sequence[Measurement], order: Sequence[int], metric: st
     ranks = _span_of(reach)
     level = bounded[0][1].bounds.confidence_level  # type: ignore[union-attr]
     exact = " Short horizontal strokes: exact values." if black else ""
-    seen = (
-        f"Rank 1 of the sample covers about {ranks} ranks of the catalogue (shaded)."
-        if blind > 1.5
-        else "Rank 1 of the sample, at its largest size, is rank 1 of the catalogue."
-    )
+    if all(model.first_exact for _, model in bounded):
+        seen = "Rank 1 of the sample, at its largest size, is rank 1 of the catalogue."
+    elif blind > 1.5:
+        seen = f"Rank 1 of the sample covers about {ranks} ranks of the catalogue (shaded)."
+    else:
+        seen = f"Rank 1 of the sample covers about {blind:.1f} ranks of the catalogue."
     found = Figure(
         name="blind-spot",
         section="blind",

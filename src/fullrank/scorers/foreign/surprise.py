@@ -66,7 +66,7 @@ def _by_vectors(model: Any) -> bool:
 
     KNNBaseline has the biases of items too, and where few ratings are its estimates may be these.
     """
-    own = next(kind for kind in type(model).__mro__ if "estimate" in vars(kind))
+    own = next((one for one in type(model).__mro__ if "estimate" in vars(one)), type(model))
     return own.__module__.partition(".")[0] == "surprise" and own.__name__ in _VECTORS
 
 

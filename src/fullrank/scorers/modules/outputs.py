@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib import checks
+from fullrank._lib.text import counted
 from fullrank._lib.types import Array
 from fullrank.errors import InputError
-from fullrank.scorers.arguments import counted
 
 _NAMES = ("logits", "scores")  # of what is taken first
 PAIRS_OR_BLOCK = "Wrap a module that returns (batch, n_items): BlockScorer(module, inputs=…)."

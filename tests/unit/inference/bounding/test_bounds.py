@@ -127,7 +127,13 @@ def test_a_contradicted_shape_is_a_result() -> None:
     found = bounds(rising, shape="decreasing")
     assert found.contradicted == "shape"
     assert np.isnan(list(found.intervals.values())).all()
-    assert str(found).splitlines()[-1].startswith("The data contradict the shape: no distribution")
+    says, advice = str(found).splitlines()[-2:]
+    assert says.startswith("The data contradict the shape: no distribution")
+    assert advice == "Use `until` to assume the shape for the first ranks only."
+    assert found.notes == (advice,)
+    less = bounds(rising, shape="decreasing", until=N_ITEMS - 1)
+    assert less.contradicted == "shape"
+    assert less.notes[0].startswith("Use a smaller `until` to")
     assert "–" in found.to_markdown()
     assert "nan" not in str(found)
     assert json.loads(json.dumps(found.to_dict()))["metrics"][0]["low"] is None

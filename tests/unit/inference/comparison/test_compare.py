@@ -363,6 +363,9 @@ def test_few_resamples_for_many_tests_are_pointed_out() -> None:
         "With 99 resamples, no p value can be below 0.01, which is too coarse for 3 tests. "
         "Increase `n_resamples`."
     )
+    pair = {name: EXACT[name] for name in "ab"}
+    found = compare(pair, "ndcg@10", test="randomization", n_resamples=99 // 2, rng=0)
+    assert "too coarse for 1 test. " in found.notes[-1]
 
 
 def test_few_hits_are_pointed_out() -> None:
@@ -693,7 +696,7 @@ TEXT = simulate(RANKS["a"], n_items=N, design="sampled:40", user=USERS.astype(st
                     "b": exact(RANKS["b"][300:], USERS[300:]),
                 }
             },
-            r"`paired`.*\b10\b.*a: 310 users, b: 300.*paired=True.*paired=False",
+            r"paired.*\b10\b.*a: 310 users, b: 300.*paired=True.*paired=False",
         ),
         (
             {"ranks": {"a": {"ndcg@10": [0.1] * 3}, "b": {"ndcg@10": [0.3] * 4}}},

@@ -77,6 +77,9 @@ def test_samples_of_two_and_of_all() -> None:
     every = explain(metrics="hr@10", design="sampled:100", n_items=100)
     assert "Rank 1 among 100 candidates is rank 1" in str(every)
     assert np.allclose(every.expected["hit_rate@10"], every.exact["hit_rate@10"])
+    for drawn, covered in (("sampled:80", "1.2"), ("sampled:100,replacement=true", "1.0")):
+        most = str(explain(metrics="hr@10", design=drawn, n_items=100))
+        assert f"candidates covers about {covered} ranks of the catalogue." in most
 
 
 def test_errors() -> None:

@@ -180,6 +180,8 @@ def test_too_few_users_and_too_small_a_budget_are_told() -> None:
     assert few.options[0].n_users == 50  # exact ranks of all of them are exact
     poor = plan("recall@20", pilot=PILOT, n_users=500, budget=1000, designs=["exact"])
     assert poor.options[0].note == "the budget covers fewer than 30 users"
+    poor = plan("recall@20", pilot=PILOT, n_users=20, budget=1000, designs=["exact"])
+    assert poor.options[0].note == "the budget covers fewer than 20 users"
     none = plan(
         "recall@20",
         pilot=PILOT,

@@ -73,6 +73,7 @@ def test_what_it_shows() -> None:
         "1,592 users (1,591.98 before rounding up): ±0.03 at 95 % for 3 simultaneous intervals "
         "(normal)"
     )
+    assert str(users_needed(0.98)).startswith("1 user (1.00 before rounding up)")
     content = found.to_dict()
     assert (content["format"], content["n_users"], content["n_intervals"]) == (1, 1592, 3)
 

@@ -63,7 +63,7 @@ def test_threads_change_nothing() -> None:
 
 def test_stopping_early_is_said() -> None:
     pattern = (
-        r"of 80 columns did not converge in 2 sweeps: .* times the number of users of the item"
+        r"of 80 columns did not converge in 2 sweeps; .* times the number of users of the item"
     )
     with pytest.warns(FullrankWarning, match=pattern):
         SLIM(l1=1, regularization=5, max_iterations=2).fit(DATA)

@@ -160,7 +160,7 @@ def test_users_are_found_by_their_ids(split: Split) -> None:
     new = Interactions.from_arrays([7, 200, 999], [1, 2, 2], item_ids=train.item_ids)
     with pytest.raises(
         InputError,
-        match=r"`users`.*EmbeddingMF.*2 of 3.*\b200\b",
+        match=r"^EmbeddingMF .*users.*2 of 3 were not .*\b200\b",
     ):
         model.scorer(new)
 
@@ -226,6 +226,10 @@ def test_negatives_by_default(split: Split, torch: Any) -> None:
         (
             {"loss": "mine-plus", "margin": 0.5},
             r"`margin`.*None.*'mine-plus'.*temperature.*negative_weight.*\b0\.5\b",
+        ),
+        (
+            {"loss": "debiased-info-nce", "margin": 0.5},
+            r"`margin`.*which takes temperature and negative_weight; it is 0\.5",
         ),
         ({"loss": "ccl", "margin": "x"}, r"`margin`.*'x'"),
     ],
