@@ -11,7 +11,6 @@ A script that needs missing data or a missing library says so in a line and skip
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import os
 import re
@@ -22,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from _measure import headed
+from _measure import headed, stamp
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
@@ -105,20 +104,14 @@ def main() -> int:
 
 
 def keep(name: str, output: str, results: Path = RESULTS) -> None:
-    """Write the JSON of an output to a file: its last object, or all that name a benchmark.
-
-    The commit that was measured is added, and the load of the machine, which tells whether other
-    work was under way: a benchmark alone makes 1 or 2.
-    """
+    """Write the JSON of an output to a file: its last object, or all that name a benchmark."""
     objects = list(_objects(output))
     if not objects:
         print(f"{name} printed no JSON, as when what it needs is missing: nothing is kept.")
         return
     parts = [one for one in objects if "benchmark" in one]
     result = objects[-1] if len(parts) < 2 else {"parts": parts}
-    result = headed(result.pop("benchmark", name), result)
-    result |= {"commit": _commit(), "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}"}
-    result["load of the last minutes"] = [round(one, 1) for one in os.getloadavg()[1:]]
+    result = headed(result.pop("benchmark", name), result) | stamp()
     new = results / f".{name}.json"
     new.write_text(json.dumps(result, indent=2) + "\n", "utf-8")
     new.replace(results / f"{name}.json")
@@ -143,13 +136,6 @@ def _shown(command: list[str]) -> tuple[int, str]:
             print(line, end="", flush=True)
             lines.append(line)
     return process.returncode, "".join(lines)
-
-
-def _commit() -> str | None:
-    """The commit of the sources, or None where git does not know."""
-    command = ["git", "-C", str(HERE), "rev-parse", "--short=12", "HEAD"]
-    told = subprocess.run(command, capture_output=True, text=True, check=False)
-    return told.stdout.strip() or None
 
 
 def _processor_seconds() -> float:

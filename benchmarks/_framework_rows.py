@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _measure import stamp
 
 from fullrank import Interactions, rank
 from fullrank.data import Split
@@ -149,10 +150,11 @@ def differences(ranks: Any, own: np.ndarray, split: Split) -> dict[str, Any]:
 
 
 def merge(rows: list[dict[str, Any]], path: Path) -> list[dict[str, Any]]:
-    """The rows with those that a file has of other models: environments write it by turns."""
+    """The stamped rows with those that a file has of other models: environments take turns."""
     kept = json.loads(path.read_text("utf-8"))["models"] if path.is_file() else []
     new = {(one["library"], one["model"]) for one in rows}
-    both = [one for one in kept if (one["library"], one["model"]) not in new] + rows
+    both = [one for one in kept if (one["library"], one["model"]) not in new]
+    both += [row | stamp() for row in rows]
     return sorted(both, key=lambda one: (one["library"].lower(), one["model"]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import importlib.util
 import json
 import os
@@ -83,3 +84,17 @@ def headed(name: str, result: dict[str, Any]) -> dict[str, Any]:
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
     }
     return {**head, **result}
+
+
+def stamp() -> dict[str, Any]:
+    """The commit that was measured, the date, and the load of the machine.
+
+    The load tells whether other work was under way: a benchmark alone makes 1 or 2.
+    """
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    return {
+        "commit": told.stdout.strip() or None,  # None where git does not know
+        "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
+        "load of the last minutes": [round(one, 1) for one in os.getloadavg()[1:]],
+    }

@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _measure import has_data, peak_megabytes, report
+from _measure import has_data, peak_megabytes, report, stamp
 
 from fullrank._lib.files import replacing
 from fullrank.data import Interactions, load_split
@@ -99,7 +99,7 @@ def main() -> None:
     report("training, MF with BPR", result)
     if asked.keep is not None:
         known = json.loads(asked.keep.read_text("utf-8")) if asked.keep.is_file() else {}
-        known[asked.device] = result | {"machine": where(asked.device)}
+        known[asked.device] = result | {"machine": where(asked.device)} | stamp()
         with replacing(asked.keep) as new:
             new.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
 
