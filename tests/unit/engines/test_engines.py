@@ -170,6 +170,21 @@ def test_a_task_that_no_machine_could_do_does_not_wait(monkeypatch: pytest.Monke
     assert ended == [True, True]
 
 
+def test_a_cluster_that_does_not_respond_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+    from types import SimpleNamespace
+
+    def init(**_: object) -> None:
+        raise ConnectionError("nobody there")
+
+    fake = SimpleNamespace(is_initialized=lambda: False, init=init)
+    monkeypatch.setitem(sys.modules, "ray", fake)
+    monkeypatch.setenv("RAY_ADDRESS", "head:6379")
+    for engine, where in ((Ray(), "head:6379"), (Ray(address="other:1"), "other:1")):
+        with pytest.raises(FullrankError, match=rf"No Ray cluster responds at {where}: nobody"):
+            engine.__enter__()
+
+
 class LostError(Exception):
     """Stands for what Ray raises when a task is lost for good."""
 
