@@ -51,7 +51,7 @@ class Split:
 
     @property
     def history(self) -> Interactions:
-        """The known interactions of the users in `test`: `fold_in`, or `train` without it.
+        """The known interactions of the users in `test`: `fold_in`, or else `train`.
 
         An item–item model scores from them and a ranking excludes them, for any kind of split:
         ``ItemItemScorer(split.history, weights)``, ``rank(…, exclude=split.history)``.

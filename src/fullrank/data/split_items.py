@@ -35,7 +35,7 @@ def leave_one_out(
     by : {"auto", "last", "random"}
         The item with the latest timestamp (of equal times the one with the greatest item row,
         which by default is the greatest id), or any of the user's items with equal chance. "auto"
-        is "last" where the interactions have times, and else "random".
+        is "last" if the interactions have times that are not all equal, otherwise "random".
     min_interactions : int
         At least 2, so that an interaction is left for training.
     valid : float

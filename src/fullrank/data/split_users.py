@@ -52,8 +52,9 @@ def strong(
         (`n_dropped` interactions of held-out users go with them), as the published protocol does;
         "all" keeps the catalogue.
     min_interactions : int
-        Held-out users with fewer have all interactions folded in and none held out; `n_skipped`
-        counts such test users.
+        At least 2. Held-out users with fewer have all interactions folded in and none held out.
+        `n_skipped` counts the test users with nothing held out, including those whose share rounds
+        down to 0.
     rng : None, int, SeedSequence or Generator
 
     Notes

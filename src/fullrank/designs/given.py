@@ -258,6 +258,25 @@ def draw_negatives(
 ) -> Negatives:
     """Draw the candidates that `sample_ranks` would draw with the same arguments.
 
+    The design must have a fixed, stated sample size, such as ``"sampled:100"``.
+
+    Parameters
+    ----------
+    targets : Interactions, or a pair (user_rows, item_rows)
+        A user's targets are never drawn for that user.
+    n_items : int
+        The number of items of the scorers that will rank the candidates.
+    design : Design or text, default "sampled:100"
+        How items are drawn, and how many. The sample size includes the target, so one item fewer
+        is drawn.
+    exclude : Interactions, or sparse matrix or sparse tensor (users × items), optional
+        Items that are not drawn in the pool "unseen", which needs them, such as training items. In
+        the pool "all" they can be drawn.
+    items : array of item ids (rows where items have no ids) or boolean mask, optional
+        The catalogue; all items by default.
+    rng : None, int, SeedSequence or Generator
+        Random seed; the same seed gives the same draws as in `sample_ranks`.
+
     Returns
     -------
     Negatives

@@ -27,10 +27,13 @@ def infer_design(
 ) -> tuple[Design, tuple[str, ...]]:
     """Infer the design of these outcomes, and state the assumptions.
 
-    "infer" returns an adaptive design if rank 1 occurs only at the largest of several sample sizes,
-    because an adaptive design draws more candidates for a target at rank 1 until its last level (or
-    until the user's items are used up). The levels are the sample sizes. Ranks do not show whether
-    an item could be drawn twice, so sampling without replacement is assumed.
+    "infer" returns an adaptive design if there are several sample sizes and rank 1 occurs at none
+    of them but the largest (or at none at all), because an adaptive design draws more candidates
+    for a target at rank 1 until its last level (or until the user's items are used up). The levels
+    are the sample sizes. Ranks do not show whether an item could be drawn twice, so sampling
+    without replacement is assumed.
+
+    A given adaptive design without a limit takes its levels from the sample sizes.
 
     Examples
     --------

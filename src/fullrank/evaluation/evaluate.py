@@ -67,7 +67,7 @@ def evaluate(
         The total number of items to score for each model, instead of a design. After a pilot with
         the first model, the design with the smallest predicted error is used.
     method : the estimator for samples, as in `estimate`
-    exclude : Interactions, sparse matrix or tensor (users × items), or None
+    exclude : "seen", Interactions, sparse matrix or sparse tensor (users × items), or None
         Items that are not candidates. "seen" means the known items of a split's users, and no items
         if `data` is not a split; None ranks among all items.
     anchor : "auto", None, ExactRanks or a list of them
@@ -97,7 +97,7 @@ def evaluate(
         returns a context manager of a function of (done, total)
     rng : None, int, SeedSequence or Generator
         Random seed of the draws and of the choice of users. It is the same for every model, so that
-        models are ranked among the same candidates.
+        models are ranked among the same candidates. Must not be None if `out` is given.
 
     Returns
     -------

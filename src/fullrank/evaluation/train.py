@@ -86,6 +86,8 @@ def train_model(
     out : path of the file, usually with the suffix ``.safetensors``
     metrics : computed from exact ranks of the validation part, or of the test part without one
 
+    Notes
+    -----
     Models that are trained by epochs use the validation part, if there is one, and keep the epoch
     that is best on it. Their metrics on it are therefore slightly too high.
 

@@ -75,7 +75,7 @@ def evaluate(
     Notes
     -----
     A user's targets are a set: the number of other targets above each is read off their
-    ranks. See `Metric` for the formulas (Rendle 2019, equations 1-15).
+    ranks. `metrics.names()` describes each metric (Rendle 2019, equations 2-15).
 
     Examples
     --------

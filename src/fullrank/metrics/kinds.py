@@ -170,7 +170,8 @@ def register(
 ) -> None:
     """Register your own metric by the gain of a target at each rank.
 
-    Every function and command then accepts its name, with or without ``@K``.
+    Every function and command then accepts its name, with ``@K`` and, unless `needs_cutoff`,
+    without.
 
     Parameters
     ----------
@@ -227,7 +228,10 @@ def unregister(name: str) -> None:
 
 
 def names() -> dict[str, str]:
-    """Every metric with a description; each can be used with or without ``@K``."""
+    """Every metric with a description.
+
+    Each can be used with ``@K`` and, unless it needs a cut-off, without.
+    """
     return {name: kind.says for name, kind in KINDS.items()}
 
 

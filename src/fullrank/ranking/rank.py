@@ -60,7 +60,7 @@ def rank(
         items in rows 0 … n - 1, and the ids of the Interactions must be these numbers. A pair
         holds row numbers. A user that occurs more than once has more than one target. Each target
         is ranked among all candidates, the user's other targets included.
-    exclude : Interactions or sparse matrix (users × items), optional
+    exclude : Interactions, or sparse matrix or sparse tensor (users × items), optional
         Items that are not candidates, such as training items; an Interactions is matched by id. A
         target stays a target even if it is in `exclude`.
     items : array of item ids (rows where items have no ids) or boolean mask, optional
@@ -90,8 +90,9 @@ def rank(
         the number of comparisons that were closer than their error bound. Other scorers are ranked
         exactly with either setting.
     device : None, "cpu", "cuda" or one of several GPUs such as "cuda:1"
-        Where scores are computed and counted. A GPU ranks factor models, item-item models and
-        PyTorch modules that are already on it (extra `cuda`). Exact ranks do not depend on the
+        Where scores are computed and counted. None is the CPU, except for a `BlockScorer` whose
+        module is on a GPU, where Triton is installed. A GPU ranks factor models, item-item models
+        and PyTorch modules that are already on it (extra `cuda`). Exact ranks do not depend on the
         device. The blocks of a `BlockScorer` are counted where its module is, unless "cpu" copies
         them to the host.
     operands : None, "tf32" or "bf16"

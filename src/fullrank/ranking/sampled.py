@@ -48,8 +48,9 @@ def sample_ranks(
 
     A user's items depend only on the seed, the user row and the user's pool: not on the model,
     other users, `batch_size` or `n_jobs`. The first n of them do not depend on the design. Models
-    ranked with the same `rng` therefore have the same candidates. Factor and item-item models score
-    only the drawn items; other scorers are called with one row of items per user.
+    ranked with the same `rng` therefore have the same candidates. Factor models and dense item-item
+    models score only the drawn items; a sparse item-item matrix is added up whole for each user,
+    and other scorers are called with one row of items per user.
 
     Parameters
     ----------
@@ -57,16 +58,17 @@ def sample_ranks(
     targets : Interactions, or a pair (user_rows, item_rows)
         Matched with the scorer as in `rank`. The other targets of a multi-target user are never
         drawn; they are all scored, and the sample records how many of them rank above (`offset`).
-    exclude : Interactions or sparse matrix or tensor (users × items), optional
+    exclude : Interactions, or sparse matrix or sparse tensor (users × items), optional
         Items that count as below every target, such as training items. A target stays a target.
     items : array of item ids (rows where items have no ids) or boolean mask, optional
         The catalogue; all items of the scorer by default.
     design : Design or text, default "sampled:100"
         How items are drawn, and how many: ``"sampled:100"`` for a fixed number,
         ``"adaptive:25"`` for more while the target is among the first
-        (`fullrank.designs.Adaptive`), or any design registered. In the pool "all" any item except
-        the user's targets can be drawn, excluded items too, so N is the same for every user; in the
-        pool "unseen" excluded items are not drawn, and N differs between users.
+        (`fullrank.designs.Adaptive`), or any other registered design except ``"exact"``. In the
+        pool "all" any item except the user's targets can be drawn, excluded items too, so N is the
+        same for every user; in the pool "unseen" excluded items are not drawn, and N differs
+        between users.
     negatives : Negatives, array (n_targets, n), path of a ``.test.negative`` or a Parquet file
         Items to use instead of drawing. Rows of an array follow `targets`, with -1 as padding.
         `design` or the file states how they were drawn; otherwise it is inferred from repeated and
@@ -77,10 +79,11 @@ def sample_ranks(
     weight : array (n_targets,), optional
         The weights of the targets' users, such as those of `sample_users`; recorded.
     device : None, "cpu" or "cuda"
-        "cuda" (or one of several GPUs, such as "cuda:1") ranks factor models, item-item models with
-        a dense matrix and PyTorch modules on the GPU; a module must already be on it. Ranks do not
-        depend on the device. Item factors or the item-item matrix must fit the device's memory, or
-        an `InputError` says so.
+        None is the CPU, except for a `BlockScorer` whose module is on a GPU, where Triton is
+        installed. "cuda" (or one of several GPUs, such as "cuda:1") ranks factor models, item-item
+        models with a dense matrix and PyTorch modules on the GPU; a module must already be on it.
+        Ranks do not depend on the device. Item factors or the item-item matrix must fit the
+        device's memory, or an `InputError` says so.
     n_jobs : int, optional
         Threads, -1 for all cores; all by default for fullrank's scorers, one for foreign ones.
     batch_size : int, optional

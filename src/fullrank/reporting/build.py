@@ -71,7 +71,8 @@ def report(
     ----------
     results : an Evaluation; Estimates, or a mapping from names to Estimate, RankSample or
         ExactRanks; or one of these alone
-    path : the ``.html`` file to write, completely or not at all; None writes no file
+    path : the file to write, completely or not at all: the page to ``.html``, or the numbers to
+        ``.json`` or ``.parquet``; None writes no file
     title : the title of the page
     exact : a mapping from names to the exact ranks of the same users, if they are known in addition
         to a sample: ExactRanks, or a RankSample that holds every item
@@ -79,7 +80,8 @@ def report(
         estimates or the comparison, otherwise recall@10 and ndcg@10
     comparison : a Comparison of the same models and full-catalogue metrics; default: computed from
         the samples, unless estimates have several seeds
-    bounds : a mapping from names to Bounds, or whether to compute them, which takes no assumption
+    bounds : a mapping from names to Bounds, or whether to compute them; they assume nothing about
+        the ranks
     measured : a mapping from labels to text, shown under "How it was measured": the data, the seed,
         the time. "data" and "date" are also shown below the title; the default date is today
     method : the estimator for samples, as in `fullrank.estimate`

@@ -59,8 +59,9 @@ _SETTINGS = ("ties", "pool", "precision", "seed", "n_undecided", "max_rank")
 class ExactRanks(tabular.Tabular):
     """Exact ranks, one for each target in the order given.
 
-    `rank` makes them, and `+` joins those of different users. Every rank, tie policy and metric is
-    computed from three counts: `above`, `equal` and `candidates`.
+    `rank` makes them, and `+` joins those of different users. Ranks and metrics are computed from
+    the counts `above`, `equal` and `candidates`, with `offset` and `n_targets` for multi-target
+    users and `before` for random ties.
 
     Attributes
     ----------
@@ -338,13 +339,23 @@ class ExactRanks(tabular.Tabular):
     def sample(self) -> RankSample:
         """Return the ranks as a complete sample: n = N, without replacement."""
         self.check_all_known("ranks")
-        ranks = self.ranks - self.offset
         if self.ties == "mean" and (self.equal % 2).any():
             raise InputError(
                 '`ties` must be "best", "worst" or "random" for a sample, whose ranks are whole '
                 'numbers; these ranks were made with "mean".'
             )
-        whole = ranks.astype(np.int64)
+        return self.whole_sample()
+
+    def whole_sample(self) -> RankSample:
+        """Return the same as `sample`, with half ranks rounded up.
+
+        >>> from fullrank.ranking import rank
+        >>> tied = rank([[1.0, 1.0, 1.0, 1.0, 2.0]], ([0], [1]))
+        >>> tied.ranks, tied.whole_sample().rows.rank
+        (array([3.5]), array([4]))
+        """
+        self.check_all_known("ranks")
+        whole = np.ceil(self.ranks - self.offset).astype(np.int64)
         sizes = self.candidates - self.n_targets + 1
         common: dict[str, Any] = {
             "sample_size": sizes,
@@ -365,11 +376,6 @@ class ExactRanks(tabular.Tabular):
             n_targets=self.n_targets if self.several else 1,
             offset=self.offset if self.several else 0,
         )
-
-    def whole_sample(self) -> RankSample:
-        """Return the same as `sample`, with half ranks rounded up."""
-        self.check_all_known("ranks")
-        return (self.with_ties("worst") if self.ties == "mean" else self).sample()
 
     @classmethod
     def from_ranks(

@@ -190,7 +190,10 @@ class RankSample(tabular.Tabular):
         design: str | Design = "sampled",
         weight: ArrayLike | None = None,
     ) -> RankSample:
-        """Create a sample from the number of targets at each outcome; see `from_ranks`.
+        """Create a sample from the number of targets at each outcome.
+
+        `weight` is the sum of the weights of all targets at the outcome, by default `count`; the
+        other arguments are those of `from_ranks`.
 
         Examples
         --------

@@ -63,6 +63,7 @@ def load_split(
         .npy); default: the items that occur in the files
     encoding : of a text file; default: UTF-8, or Latin-1 where it is not
     download : whether to download a data set that is not available locally
+    progress : True for a line on stderr during the download, or a function of (done, total)
     rng : random seed of the split
 
     Examples

@@ -83,11 +83,12 @@ def bounds(
 
     Notes
     -----
-    The ends are max and min of Σ_R w(R) P(R) subject to l_i ≤ Σ_R P(event_i | R) P(R) ≤ u_i with
-    Clopper-Pearson limits at α/m on m events, which the design and the requested cut-offs fix
-    before the data are seen. Users with catalogues of their own are grouped by catalogue size.
-    Each group has its own P(R) (with a shape, there is one group), so ranks may depend on the
-    size of the catalogue.
+    The ends are max and min of Σ_R w(R) P(R) subject to limits on m events, which the design and
+    the requested cut-offs fix before the data are seen. For the population these are
+    l_i ≤ Σ_R P(event_i | R) P(R) ≤ u_i with Clopper–Pearson limits at α/m; for these users,
+    Chernoff limits at α/m, also linear in P(R). Users with catalogues of their own are grouped by
+    catalogue size. Each group has its own P(R) (with a shape, there is one group), so ranks may
+    depend on the size of the catalogue.
 
     Examples
     --------

@@ -65,9 +65,9 @@ def compare(
     Parameters
     ----------
     ranks : mapping from names of models to their ranks
-        Each value is ExactRanks, a RankSample with rows, an array, series or tensor of ranks, or
-        a mapping from metrics to the values of users (with their ids under "user", if they have
-        ids). The kinds can be mixed.
+        Each value is ExactRanks, a RankSample with rows, `Seeds` of one model, an array, series or
+        tensor of ranks, or a mapping from metrics to the values of users (with their ids under
+        "user", if they have ids). The kinds can be mixed.
     metrics : one or more names such as ``"ndcg@10"``
     n_items, design : for arrays of ranks only, as in `estimate`
     baseline : compare every model with this one only; None compares all pairs

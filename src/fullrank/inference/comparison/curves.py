@@ -107,7 +107,7 @@ def dominance(
     first, second : ranks of the same users' targets under two models: exact ranks, or ranks among
         n sampled candidates
     depth : the largest rank there is: N for exact ranks, n for sampled ones
-    weight : of the users, those of weight 0 left out
+    weight : the weights of the users; users with weight 0 are left out
     confidence_level : with which every cut-off said to be above or below is so
     rng : seed of the band
 
@@ -115,8 +115,10 @@ def dominance(
     -----
     The band is simultaneous over all cut-offs at which ten users or more differ: the quantile of
     the largest |difference| in standard errors when users are weighted by independent normal
-    numbers (the multiplier bootstrap). The head of this module says
-    what follows from the answer.
+    numbers (the multiplier bootstrap).
+
+    If sampled curves cross, neither full curve dominates; if they do not cross, a crossing below
+    the sample's resolution may still be missed.
 
     Examples
     --------

@@ -41,7 +41,9 @@ class Diagnosis:
     warnings : metric name to the reasons why its interval may be unreliable; empty if there are
         none
     notes : further remarks on all metrics, doubts first
-    blind : the metrics with a cut-off below the number of ranks that rank 1 of the sample covers
+    blind : the metrics that depend on ranks that the sample hardly distinguishes: those with a
+        cut-off below the number of ranks that rank 1 covers, and those without a cut-off that weigh
+        the first ranks more
     doubts : signs that the sample differs from its description
     assumed : assumptions about facts that are not known
     """
@@ -61,7 +63,7 @@ class Diagnosis:
             object.__setattr__(self, name, ByMetric(getattr(self, name)))
 
     def marks(self, metric: str) -> bool:
-        """Whether the cut-off of a metric is below the number of ranks that rank 1 covers."""
+        """Whether a metric is one of `blind`."""
         return spelled(metric, self.blind) is not None
 
     def to_dict(self) -> dict[str, Any]:
@@ -250,7 +252,7 @@ def _leaning(leans: Mapping[str, float]) -> list[str]:
 
 
 def below(sample: RankSample, metrics: tuple[Metric, ...]) -> tuple[str, ...]:
-    """The metrics with a cut-off below the number of ranks that rank 1 of the sample covers."""
+    """The metrics that are `blind` in a `Diagnosis`."""
     ranks = round(resolution(sample))
     if sample.exhausted:
         return ()

@@ -75,8 +75,8 @@ def estimate(
         and a grid that returns P(R) (`fullrank.estimators.register`)
     also : further metrics of the same fit, such as the points of a curve, for `Estimate.also`;
         they do not change the fit and are not printed
-    n_items, design : for an array of ranks only: the catalogue size, and how the candidates were
-        drawn, such as ``"sampled:100"``
+    n_items, design : for an array or a data frame of ranks: the catalogue size, and how the
+        candidates were drawn, such as ``"sampled:100"``
     anchor : ExactRanks of a cheap model on the same data, or a list of them, whose shape the
         estimate borrows (`fullrank.anchored`); default: the anchor of the sample, if it has one
     grid : rank grid; the default depends on the catalogue only, so the value of a metric does not
@@ -90,10 +90,11 @@ def estimate(
         `n_resamples` refits; estimators without a derivative always use it.
     confidence_level : level of the intervals; None computes no intervals, which saves time for
         multi-target users
-    n_resamples : number of refits
+    n_resamples : number of refits, at least 20
     progress : True prints a line on stderr during the refits; or a function of (done, total)
     rng : seed or generator of the refits
-    settings : settings of the method, such as ``iterations``, ``tol``, ``gamma`` or ``prior``
+    settings : settings of the method, such as ``iterations``, ``tol``, ``gamma`` or ``prior``; for
+        a data frame also ``sample_size``, ``excluded`` and ``columns`` (see `read_ranks`)
 
     Notes
     -----
@@ -102,8 +103,10 @@ def estimate(
 
     The value and its interval come from the same fit. Smoothing can bias an estimate by more than
     its standard error, so the interval is widened by a bound b on that bias: value ± cv(b/se)·se,
-    where cv(t) is the quantile of |N(t, 1)|. `standard_error` is √(se² + b²). Refits repeat the
-    smoothing, so they do not show its bias. Measured coverage is in docs/studies/hundred.md.
+    where cv(t) is the quantile of |N(t, 1)|, computed on the logit scale, so that both ends lie in
+    [0, 1] if the value does. `standard_error` is √(se² + b²). With refits, b is the size of their
+    mean error, which shows only part of the bias, because refits repeat the smoothing. Measured
+    coverage is in docs/studies/hundred.md.
 
     Examples
     --------

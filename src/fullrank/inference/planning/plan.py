@@ -47,7 +47,7 @@ def plan(
     confidence_level: float = 0.95,
     progress: bool | Progress | None = None,
 ) -> Plan:
-    """Find the number of users and items that each design needs, and the cheapest design.
+    """Find the number of users and items that each design needs, and the best design.
 
     Parameters
     ----------
@@ -56,8 +56,9 @@ def plan(
         or, if training items are never drawn, the catalogue without them; a pilot has its own
     n_users : number of available test users; default: no limit, or those of the pilot with
         ``interval_for="users"``
-    pilot : a RankSample, from which P(R) is estimated; two samples of the same users under two
-        models to plan for their difference
+    pilot : a RankSample or ExactRanks (all ranks known) with one target for each user, from which
+        P(R) is taken; a pair of these for the same users under two models to plan for their
+        difference
     shape : instead of a pilot, the parameter a of beta@a, which assumes Recall@K = (K/N)^a
     margin : the half-width of the interval, as a number or as a share of the metric (``"2%"``)
     budget : instead of a margin, the total number of items that may be scored; the designs are

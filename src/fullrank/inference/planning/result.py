@@ -56,7 +56,9 @@ class Option:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Plan(tabular.Tabular):
-    """Designs in a table: the cheapest first, those that cannot reach the goal last.
+    """Designs in a table: the best first, those that cannot reach the goal last.
+
+    The best is the cheapest or, with a budget, the one with the smallest error.
 
     Attributes
     ----------
@@ -80,7 +82,10 @@ class Plan(tabular.Tabular):
 
     @property
     def recommended(self) -> Option | None:
-        """The cheapest design that reaches the goal, or None."""
+        """The first design if it reaches the goal, otherwise None.
+
+        It is the cheapest or, with a budget, the one with the smallest error.
+        """
         first = self.options[0]
         return first if first.n_users is not None else None
 

@@ -206,10 +206,12 @@ def paired_test(
     differences : (n_users,) or (n_users, n_columns), first model minus second, user by user
     test : "t", "z"; "bootstrap": percentile interval of resampled users, and the level at which
         it reaches 0; "randomization": the models are swapped at random; "sign" and "wilcoxon":
-        see Notes. `TESTS` lists them.
-    weight : of the users, those of weight 0 left out; not for "sign" and "wilcoxon"
+        see Notes
+    weight : the weights of the users; users with weight 0 are left out. Must be equal for "sign"
+        and "wilcoxon"
     confidence_level : of the interval
-    n_resamples : of bootstrap and randomization, whose smallest p is about 1/n_resamples
+    n_resamples : of bootstrap and randomization, whose smallest p values are 2/(n_resamples + 1)
+        and 1/(n_resamples + 1)
     rng : of the same two
 
     Notes

@@ -27,7 +27,7 @@ class DLAE(ItemItemModel):
     dropout : float
         p in [0, 1), the share of the inputs that is dropped; 0.3 to 0.9 is usual.
     regularization : float
-        λ ≥ 0, a penalty that is the same for all items.
+        λ ≥ 0, a penalty that is the same for all items; above 0 if `dropout` is 0.
 
     Attributes
     ----------

@@ -26,7 +26,8 @@ class EDLAE(ItemItemModel):
     dropout : float
         p in [0, 1), the share of the inputs that is dropped; 0.3 to 0.9 is usual.
     regularization : float
-        λ ≥ 0, a penalty that is the same for all items; `dropout=0` gives EASE.
+        λ ≥ 0, a penalty that is the same for all items; above 0 if `dropout` is 0, which gives
+        EASE.
 
     Attributes
     ----------

@@ -34,7 +34,7 @@ class LowRankEDLAE(Saved):
     dropout : float
         p in [0, 1), the share of the inputs that is dropped.
     regularization : float
-        λ ≥ 0, a penalty that is the same for all items.
+        λ ≥ 0, a penalty that is the same for all items; above 0 if `dropout` is 0.
     coupling : float
         ω > 0, how strongly ADMM constrains the diagonal; it affects convergence more than the
         result.

@@ -53,9 +53,10 @@ class LambdaSearch(SpectralModel):
 
     Notes
     -----
-    λᵢ = λ + c·tanh(aᵢ), and the aᵢ are learned by BPR from aᵢ = 0 (Li, dissertation, section
-    3.4.1). They are learned from items that the singular vectors were computed from, and tend to be
-    too small: keep `search_range` small, and choose it on held-out items.
+    λᵢ = λ·(1 + c·tanh(aᵢ)) with c the `search_range`, and the aᵢ are learned by BPR from aᵢ = 0
+    (Li, dissertation, section 3.4.1). They are learned from items that the singular vectors were
+    computed from, and tend to be too small: keep `search_range` small, and choose it on held-out
+    items.
 
     Examples
     --------
