@@ -22,6 +22,10 @@ def main() -> None:
     os.environ["TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"] = "1"
     folder, asked = sys.argv[1], json.loads(sys.argv[2])
     import torch
+
+    from fullrank.integrations import recbole
+
+    recbole.compatible()  # with numpy 2 and pandas 3
     from recbole.config import Config
     from recbole.data import create_dataset, data_preparation
     from recbole.trainer import Trainer

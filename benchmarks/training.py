@@ -7,14 +7,9 @@ vector moves; on a CPU ours moves those of other batches only when they are need
 RecBole never draws one of the user's own items, we draw from all items; both shuffle. An epoch of
 the one follows an epoch of the other, and the ratio is that of the medians; ours are timed as
 `history_.seconds` says, theirs around what `Trainer.fit` repeats. Memory is what training adds to
-the most that the process has held. RecBole lives in an environment of its own, for it wants old
-versions of numpy and pandas:
+the most that the process has held. RecBole runs in the environment that `.ci/run` makes for it:
 
-    python3 -m venv recbole
-    recbole/bin/pip install recbole==1.2.1 torch==2.13.0 "setuptools<81" "numpy<2" "pandas<2.2" \
-        "scipy<1.12"
-
-    FULLRANK_DATA=folder python benchmarks/training.py --recbole-python recbole/bin/python
+    FULLRANK_DATA=folder python benchmarks/training.py --recbole-python .venv-recbole/bin/python
     python benchmarks/training.py --simulated --device cuda [--rounds 5] [--threads 1]
 
 With `--keep benchmarks/results/training.json` the figures go where the guide takes them from.
