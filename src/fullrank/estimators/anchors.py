@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from fullrank._lib.types import Floats
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.system import System, exhausted_system, observed_system
@@ -139,6 +140,8 @@ def smooth(anchor: Any) -> RankDistribution:
     anchor.check_all_known("anchor")
     sample = anchor.whole_sample().anchored(None)
     system = exhausted_system(sample)
+    if anchor.ties == "mean":
+        system = replace(system, observed=spread_ties(anchor, system.grid))
     # of H targets at the top, the slope of a power has a standard error of about half of 1/√H
     top = float(sample.count[sample.rank <= max(1, system.grid.n_items // 100)].sum())
     return RankDistribution(
@@ -147,6 +150,20 @@ def smooth(anchor: Any) -> RankDistribution:
         method="smoothed exact ranks",
         slope_error=0.5 / np.sqrt(max(top, 1.0)),
     )
+
+
+def spread_ties(ranks: ExactRanks, grid: RankGrid) -> Floats:
+    """The share of targets in each bin, on average over all orders of tied items.
+
+    The rank bank judged anchors with a random order of ties. At the mean of their ranks, all
+    targets that ItemKNN scores 0 would make a lump in the middle of the catalogue.
+    """
+    # in sorted order, because floating-point sums of shards depend on theirs
+    key, which = np.unique(ranks.above * (grid.n_items + 1) + ranks.equal, return_inverse=True)
+    above, equal = np.divmod(key, grid.n_items + 1)
+    share = np.bincount(which, ranks.weight) / (equal + 1)
+    up_to = [float(share @ np.clip(edge - above, 0, equal + 1)) for edge in grid.edges.tolist()]
+    return np.diff(up_to) / up_to[-1]
 
 
 def _smoothed(given: RankDistribution) -> RankDistribution:

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from fullrank import anchored, estimate, jointly
-from fullrank.designs import Adaptive, Design, Uniform
+from fullrank.designs import Adaptive, Design, RankGrid, Uniform
 from fullrank.errors import InputError
+from fullrank.estimators.anchors import spread_ties
 from fullrank.estimators.methods import values_of
 from fullrank.inference.estimation import refits
+from fullrank.ranking import rank
 from fullrank.samples import ExactRanks, RankDistribution, RankSample, simulate
 
 N, SIZE = 20_000, 100
@@ -173,3 +175,17 @@ def test_what_cannot_be_shared_is_refused(sample: RankSample, cheap: ExactRanks)
             anchored(sample, anchor)
     with pytest.raises(InputError, match="`anchor` must not be given to MLE"):
         estimate(sample, anchor=cheap, method="MLE")
+
+
+def test_ties_of_an_anchor_are_spread_as_random_orders_spread_them() -> None:
+    scores = np.random.default_rng(0).integers(0, 4, (60, 30)).astype(np.float32)
+    targets = np.arange(60), np.arange(60) % 30
+    grid = RankGrid.default(30, tail=2)
+    found = spread_ties(rank(scores, targets), grid)
+    orders = [rank(scores, targets, ties="random", rng=seed).ranks for seed in range(400)]
+    seen = np.bincount(grid.bin_of(np.concatenate(orders)), minlength=grid.n_bins) / 24_000
+    np.testing.assert_allclose(found, seen, atol=0.004)
+    assert found.sum() == pytest.approx(1.0)
+    known = ExactRanks.from_ranks([1, 2.5, 30], n_items=30)
+    np.testing.assert_allclose(3 * spread_ties(known, RankGrid(range(31)))[[0, 1, 2, 29]],
+                               [1.0, 0.5, 0.5, 1.0])  # fmt: skip
