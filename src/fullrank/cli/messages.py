@@ -126,7 +126,8 @@ def _in_specs(text: str, words: Sequence[str], sized: str | None) -> str:
     option, value, settings = having[0]
     rest = re.sub(rf"`({'|'.join(settings)})`", r"\1", text[found.end() :])
     if len(having) > 1:  # which of them the sentence does not tell
-        return f"In `{option}`, {found[1]}{rest}"
+        options = " or ".join(dict.fromkeys(f"`{one}`" for one, _, _ in having))
+        return f"In {options}, {found[1]}{rest}"
     return f"`{option}` must not be {value!r}: {found[1]}{rest}"
 
 
@@ -166,6 +167,8 @@ def _word(value: str) -> str:
         return value.strip("'\"")
     if not isinstance(found, dict):
         return str(found)
+    if len(found) != 1:
+        return value
     ((role, name),) = found.items()
     return f"{role}={','.join(name) if isinstance(name, list) else name}"
 

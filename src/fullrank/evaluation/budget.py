@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fullrank._lib import checks
+from fullrank._lib.text import counted
 from fullrank.data.shards import ShardedTargets
 from fullrank.designs import Adaptive, Design
 from fullrank.errors import InputError
@@ -40,9 +41,10 @@ def affordable(
         metric, pilot=pilot, n_users=targets.n_users, budget=budget, interval_for="users"
     ).recommended
     if best is None or best.n_users is None:
+        least = counted(min(LEAST, targets.n_users), "user")
         raise InputError(
-            f"`budget` must be large enough to rank at least {min(LEAST, targets.n_users)} users; "
-            f"{budget:g} is too small for any design."
+            f"`budget` must be large enough to rank at least {least}; {budget:g} is too small for "
+            "any design."
         )
     users = min(best.n_users, most or best.n_users)
     return best.design.with_(excluded=None), users if users < targets.n_users else None

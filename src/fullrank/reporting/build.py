@@ -427,11 +427,7 @@ def _compared(
     try:
         found = compare(samples, metrics, method=method, confidence_level=level, rng=rng)
     except InputError as error:
-        says = (
-            f"The models were not compared, because `compare` refuses them. {error} To show a "
-            "comparison, pass the result of `compare` as `comparison=`."
-        )
-        return None, (says,)
+        return None, (f"The models were not compared, because `compare` refuses them. {error}",)
     return found, found.notes
 
 

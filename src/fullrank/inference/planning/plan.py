@@ -10,6 +10,7 @@ import numpy as np
 
 from fullrank._lib import checks
 from fullrank._lib.progress import Progress, reporter
+from fullrank._lib.text import counted
 from fullrank._lib.types import Floats
 from fullrank.designs import Adaptive, Design, Exact, RankGrid, Uniform
 from fullrank.errors import InputError
@@ -390,7 +391,7 @@ def _why_not(
     users: int,
 ) -> str:
     if np.isfinite(goal.budget):
-        return f"the budget covers fewer than {min(LEAST, users)} users"
+        return f"the budget covers fewer than {counted(min(LEAST, users), 'user')}"
     biased = abs(bias) if goal.two else found.largest_bias
     if biased >= goal.margin and not isinstance(design, Exact):
         largest = design.rounds(truth.n_items).sizes[-1]

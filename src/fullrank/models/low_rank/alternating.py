@@ -33,7 +33,8 @@ Factors = NDArray[np.float32]
 _ROWS = 4096  # rows multiplied together
 _BLOCKS = 64  # tasks to a pass; the same however many threads there are
 _TO_THE_END = 50  # steps at most where a solution is wanted; far fewer are needed
-# A weight from here on is infinite: the squares of its residuals are beyond float32.
+# A penalty from here on is infinite, and another weight no larger: the squares of its residuals are
+# beyond float32.
 _INFINITE = np.float32(1e18)
 
 
