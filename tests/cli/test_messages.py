@@ -61,6 +61,11 @@ DECIDED = {
             "Give `columns={'rank': ['BPR rank', 'svd']}`.",
             "Give `--column 'rank=BPR rank,svd'`.",
         ),
+        (
+            "estimate",
+            r"By `columns={'rank': 'a\x1cb\nc'}`.",
+            r"By `--column 'rank=a\x1cb\nc'`.",
+        ),
         ("compare", "Say paired=False.", "Say `--unpaired`."),
         ("compare", 'Use method="auto" to compare.', "Use `--method auto` to compare."),
         ("compare", "Give ids as `user=`.", "Give ids as `--column user=NAME`."),

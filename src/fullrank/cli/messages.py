@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from fullrank._lib.text import printable
 from fullrank.cli.option_names import SAME, typed
 
 _FILES = ("ranks", "files", "pilot")  # what is read, where it is one thing
@@ -165,12 +166,12 @@ def _word(value: str) -> str:
         found = ast.literal_eval(value)
     except (SyntaxError, ValueError):
         return value.strip("'\"")
-    if not isinstance(found, dict):
-        return str(found)
-    if len(found) != 1:
-        return value
-    ((role, name),) = found.items()
-    return f"{role}={','.join(name) if isinstance(name, list) else name}"
+    if isinstance(found, dict):
+        if len(found) != 1:
+            return value
+        ((role, name),) = found.items()
+        found = f"{role}={','.join(name) if isinstance(name, list) else name}"
+    return printable(found)  # a name may hold line breaks, which its source escapes
 
 
 def _argument(found: re.Match[str], known: dict[str, Any], columns: tuple[str, ...]) -> str:

@@ -6,6 +6,7 @@ import shlex
 from dataclasses import replace
 from typing import Annotated
 
+from fullrank._lib.text import printable
 from fullrank.cli import common
 from fullrank.cli.rank_options import RanksFiles, Reading, read_models, takes_ranks
 from fullrank.cli.shape_options import Anchors, Joint, shaped, told
@@ -100,7 +101,7 @@ def compare(
     )
     unread = [
         f"Models were paired by user only; column {name!r} of {paths} was not used (to pair by "
-        f"item too, add `--column {shlex.quote(f'item={name}')}`)."
+        f"item too, add `--column {shlex.quote(printable(f'item={name}'))}`)."
         for name, paths in found.unread.items()
         if result.paired
     ]
