@@ -19,7 +19,10 @@ def bounds(
     ranks: RanksFile,
     reading: Reading,
     metric: common.Metrics = None,
-    level: common.Level = 0.95,
+    level: Annotated[
+        float,
+        common.option(common.METRICS, "--level", "Confidence level of the bounds.", "LEVEL"),
+    ] = 0.95,
     interval_for: common.IntervalFor = "population",
     shape: Annotated[
         str | None,
