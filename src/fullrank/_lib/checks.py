@@ -340,6 +340,21 @@ def reject(
     raise InputError(f"`{name}` must {must}; {failing(must, n_bad, array.size, at)}.{tail}")
 
 
+def holding(name: str, what: str, bad: NDArray[Any], size: int) -> InputError:
+    """Return the error that a file or a table holds other values than `what`; `bad` are these.
+
+    >>> raise holding("path", "user ids of the data", np.array(["u9"]), 5)
+    Traceback (most recent call last):
+    fullrank.errors.InputError: `path` must hold only user ids of the data; 1 of 5 is not \
+(first: u9).
+    """
+    are = "is" if bad.size == 1 else "are"
+    first = _cut(printable(bad.flat[0]))
+    return InputError(
+        f"`{name}` must hold only {what}; {bad.size:,} of {size:,} {are} not (first: {first})."
+    )
+
+
 def failing(must: str, number: int, size: int, first: str) -> str:
     """Return how many values break a rule, and the first of them, as the end of a sentence.
 

@@ -214,7 +214,7 @@ def _given(allocation: Mapping[Any, int], size: int, labels: Array, sizes: Ints)
     if set(allocation) != set(labels.tolist()):
         raise InputError(
             "`allocation` must have a number for each stratum "
-            f"({', '.join(map(checks.printable, labels))}); it has numbers for "
+            f"({', '.join(map(checks.printable, labels))}) and no other; it has numbers for "
             f"{', '.join(map(checks.printable, allocation)) or 'none'}."
         )
     numbers = np.array(

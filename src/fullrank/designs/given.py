@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank._lib import checks, memory
 from fullrank._lib.checks import RandomState
 from fullrank._lib.files import PathLike
+from fullrank._lib.text import counted
 from fullrank._lib.types import Array, Ints
 from fullrank.data.named_rows import in_rows, named_items
 from fullrank.data.targets import Exclusion, Targets, clean_exclude, clean_targets, n_candidates
@@ -161,9 +162,13 @@ class Negatives:
         order = np.argsort(own, kind="stable")
         repeated = np.zeros(own.size, bool)
         repeated[order[1:]] = np.diff(own[order]) == 0
-        checks.reject(
-            "negatives", self.user_rows, repeated, "have only one row for each user and target"
-        )
+        if repeated.any():
+            n, first = int(repeated.sum()), int(np.argmax(repeated))
+            raise InputError(
+                f"`negatives` must have only one row for each user and target; {n:,} of "
+                f"{counted(own.size, 'row')} {'repeats' if n == 1 else 'repeat'} another (first: "
+                f"negatives[{first}], of user row {self.user_rows[first]})."
+            )
         at = np.minimum(np.searchsorted(own[order], wanted), own.size - 1)
         missing = own[order][at] != wanted
         if missing.any():
@@ -352,10 +357,10 @@ def _moved(side: str, rows: Array, own: Array | None, ids: Array | None) -> Arra
         return rows
     there = _ids.find("negatives", own, ids)
     moved = np.where(rows < 0, -1, there[np.maximum(rows, 0)])
-    checks.reject(
-        "negatives", own[np.maximum(rows, 0)].ravel(), ((moved < 0) & (rows >= 0)).ravel(),
-        f"hold {side} ids of the data",
-    )  # fmt: skip
+    strange = (moved < 0) & (rows >= 0)
+    if strange.any():
+        what, size = f"{side} ids of the data", int(np.count_nonzero(rows >= 0))
+        raise checks.holding("negatives", what, own[rows[strange]], size)
     return moved
 
 
@@ -377,10 +382,15 @@ def _check_sizes(
     items = n_candidates(targets, n_items=size, items=None, exclusion=left_out)
     wanted = design.reachable(design.sample_size, items - targets.n_targets + 1) - 1
     held = np.count_nonzero(drawn >= 0, axis=1)
-    checks.reject(
-        "negatives", held, held != wanted, f"hold {design.sample_size - 1} items for each target",
-        "Leave the size out of `design` to take the negatives as they are.",
-    )  # fmt: skip
+    wrong = held != wanted
+    if wrong.any():
+        n, first = int(wrong.sum()), int(np.argmax(wrong))
+        raise InputError(
+            f"`negatives` must hold {design.sample_size - 1} items for each target; {n:,} of "
+            f"{counted(held.size, 'row')} {'does' if n == 1 else 'do'} not "
+            f"(negatives[{first}] holds {held[first]}). Leave the size out of `design` to take the "
+            "negatives as they are."
+        )
 
 
 def _check_rows(drawn: Array, targets: Targets, n_items: int, items: Ints | None) -> None:

@@ -125,9 +125,11 @@ def save(negatives: Negatives, path: PathLike) -> None:
 def _to_rows(side: str, values: Array, ids: ArrayLike | None) -> Ints:
     """Row numbers from ids, or from row numbers where no ids are given."""
     if ids is None:
-        return checks.integers(
-            "path", values, low=0, hint=f"The values are row numbers of {side}s."
-        )
+        rows = checks.integers("path", values, hint=f"The values are row numbers of {side}s.")
+        if (rows < 0).any():
+            what = f"row numbers of {side}s, which are at least 0"
+            raise checks.holding("path", what, rows[rows < 0], rows.size)
+        return rows
     known = checks.as_array(f"{side}_ids", ids)
     if known.ndim != 1 or known.size == 0 or known.dtype.kind not in "iuU":
         raise InputError(
@@ -141,9 +143,9 @@ def _to_rows(side: str, values: Array, ids: ArrayLike | None) -> Ints:
     order = np.argsort(known)
     at = np.minimum(np.searchsorted(known[order], values), known.size - 1)
     rows = order[at]
-    checks.reject(
-        "path", values, known[rows] != values, f"hold {side} ids that are in `{side}_ids`"
-    )
+    strange = values[known[rows] != values]
+    if strange.size:
+        raise checks.holding("path", f"{side} ids that are in `{side}_ids`", strange, values.size)
     return rows.astype(np.int64)
 
 

@@ -255,8 +255,8 @@ def _combinations(
         for name in (*lists, *fixed):
             if name not in takes:
                 raise InputError(
-                    f"`grid` and `settings` must name settings of {_name(model)}, which are "
-                    f"{', '.join(takes)}; {name!r} is not one."
+                    f"`grid` and `settings` must name settings of {_name(model)} "
+                    f"({', '.join(takes) or 'it has none'}); {name!r} is not one."
                 )
     return tuple(lists), list(itertools.product(*lists.values()))
 

@@ -231,7 +231,9 @@ def _weights(weight: ArrayLike, targets: Targets) -> NDArray[np.float64]:
     weights = checks.reals("weight", weight, size=targets.order.size, low=0.0)
     ordered = weights[targets.order]
     first = np.repeat(ordered[targets.starts[:-1]], np.diff(targets.starts))
-    checks.reject("weight", ordered, ordered != first, "be the same for all targets of a user")
+    differs = np.empty(weights.size, bool)
+    differs[targets.order] = ordered != first
+    checks.reject("weight", weights, differs, "be the same for all targets of a user")
     if not weights.sum() > 0.0:
         raise InputError("`weight` must have a positive sum; all weights are 0.")
     return weights

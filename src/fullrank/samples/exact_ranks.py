@@ -421,7 +421,8 @@ class ExactRanks(tabular.Tabular):
         above = np.floor(ranks).astype(np.int64) - 1 - others
         fits = "be below `n_targets` and at most `rank` − 1"
         checks.reject("offset", others, (others >= n) | (above < 0), fits)
-        checks.reject("rank", ranks, above + equal > items - n, "be at most `n_items`")
+        last = "`n_items` − `n_targets` + `offset` + 1" if (n > 1).any() else "`n_items`"
+        checks.reject("rank", ranks, above + equal > items - n, f"be at most {last}")
         weights = np.ones(ranks.size) if weight is None else weight
         named = {"user": user, "item": item}
         names: dict[str, Any] = {

@@ -84,9 +84,9 @@ def test_ncf_file_with_ids(tmp_path):
     assert read.user_rows.tolist() == [1]
     assert read.target_rows.tolist() == [3]
     assert read.items.tolist() == [[5, 1, 0]]
-    with pytest.raises(InputError, match=r"`path`.*`item_ids`.*1 of 3.*path\[0\] = 10\b"):
+    with pytest.raises(InputError, match=r"`path`.*`item_ids`.*1 of 3 is not.*first: 10\b"):
         Negatives.read_ncf(path, user_ids=[90, 70], item_ids=np.arange(15, 10, -1))
-    with pytest.raises(InputError, match=r"`path`.*`user_ids`.*1 of 1.*path\[0\] = 70\b"):
+    with pytest.raises(InputError, match=r"`path`.*`user_ids`.*1 of 1 is not.*first: 70\b"):
         Negatives.read_ncf(path, user_ids=[90, 71])
 
 
@@ -252,15 +252,15 @@ def test_targets_among_the_negatives_are_left_out():
 def test_rows_must_fit_the_targets():
     with pytest.raises(InputError, match=r"1 of 3.*item row 2.*user row 1"):  # fmt: skip
         ranks(Negatives(user_rows=[0, 2], items=GIVEN[:2]))
-    with pytest.raises(InputError, match=r"`negatives`.*one row.*negatives\[2\] = 1\b"):
+    with pytest.raises(InputError, match=r"`negatives`.*one row.*negatives\[2\], of user row 1\b"):
         ranks(Negatives(user_rows=[0, 1, 1, 2], items=GIVEN[[0, 1, 1, 2]]))
 
 
 def test_sample_size_must_agree():
     assert ranks(GIVEN, design="sampled:4").rows.rank.tolist() == [2, 3, 3]
-    with pytest.raises(InputError, match=r"`negatives`.*\b9\b.*3 of 3.*negatives\[0\] = 3\b"):
+    with pytest.raises(InputError, match=r"`negatives`.*\b9\b.*3 of 3.*negatives\[0\] holds 3\b"):
         ranks(GIVEN, design="sampled:10,replacement=true")
-    with pytest.raises(InputError, match=r"`negatives`.*\b2\b.*3 of 3.*negatives\[0\] = 3\b"):
+    with pytest.raises(InputError, match=r"`negatives`.*\b2\b.*3 of 3.*negatives\[0\] holds 3\b"):
         ranks(GIVEN, design="sampled:3")
 
 

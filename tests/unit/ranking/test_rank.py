@@ -327,3 +327,8 @@ def test_a_separate_table_of_test_users_needs_ids(need):
     for model in (np.eye(3, 5), torch.nn.Embedding(3, 5)):
         with pytest.raises(MissingIdsError, match=r": use fr\.as_scorer\(model, user_ids=…"):
             rank(model, test)
+
+
+def test_the_weight_that_differs_is_named_by_its_place() -> None:
+    with pytest.raises(InputError, match=r"`weight` must be the same.*: weight\[2\] = 3\.?"):
+        rank(np.eye(3), ([0, 1, 0], [0, 1, 2]), weight=[1.0, 2.0, 3.0])

@@ -99,10 +99,10 @@ def licence(aligned: Aligned, curves: Mapping[tuple[str, str], Dominance]) -> tu
     ]
     if higher:
         notes.append(
-            f"Sampled recall is higher at every k {', '.join(higher)}. If full-catalogue "
-            "recall is higher at every K as well, sampled metrics name the better model (Li et al. "
-            "2020, Theorem 2.1). The sample cannot show a crossing below about K = "
-            f"{pool / n:,.0f}."
+            "Sampled recall is never lower, and at some k significantly higher, "
+            f"{', '.join(higher)}. If full-catalogue recall is never lower either, sampled metrics "
+            "name the better model (Li et al. 2020, Theorem 2.1). The sample cannot show a "
+            f"crossing below about K = {pool / n:,.0f}."
         )
     open_ = [f"{a} and {b}" for (a, b), curve in curves.items() if curve.verdict == "undecided"]
     if open_:

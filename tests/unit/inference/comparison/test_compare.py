@@ -513,7 +513,7 @@ def test_what_the_naive_metric_would_have_named() -> None:
     # the full curves cross at K = 2, far below what 100 of 10,000 items show: sampled they do not
     assert naive.dominance["A", "C"].verdict == "first"
     assert naive.notes[1].startswith(
-        "Sampled recall is higher at every k for A than for C. If full-"
+        "Sampled recall is never lower, and at some k significantly higher, for A than for C. If "
     )
     assert naive.notes[1].endswith("The sample cannot show a crossing below about K = 100.")
     assert not any("would have picked" in note for note in naive.notes)
@@ -552,9 +552,10 @@ def test_dominance_is_pointed_out() -> None:
     found = compare(samples, "recall@2", method="naive", rng=0)
     assert found.dominance["b", "better"].verdict == "second"
     assert found.notes[1] == (
-        "Sampled recall is higher at every k for better than for b, for better than for again. If "
-        "full-catalogue recall is higher at every K as well, sampled metrics name the better model "
-        "(Li et al. 2020, Theorem 2.1). The sample cannot show a crossing below about K = 10."
+        "Sampled recall is never lower, and at some k significantly higher, for better than for b, "
+        "for better than for again. If full-catalogue recall is never lower either, sampled "
+        "metrics name the better model (Li et al. 2020, Theorem 2.1). The sample cannot show a "
+        "crossing below about K = 10."
     )
     assert found.notes[2] == (
         "The data do not show that either sampled recall curve dominates the other: b and again."
