@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fullrank._lib import memory
 from fullrank._lib.progress import Progress
 from fullrank._lib.types import Floats, Ints
 from fullrank.designs import RankGrid
@@ -41,6 +42,7 @@ def resampled(
     report: Progress | None = None,
 ) -> Floats:
     """How far each refit is from its own truth: (n_resamples, n_metrics)."""
+    memory.ask("n_resamples", 16 * n_resamples * len(metrics), f"{n_resamples:,} refits")
     values, distribution = point(sample, metrics, chosen, grid)
     errors = []
     for start in range(0, n_resamples, _BLOCK):

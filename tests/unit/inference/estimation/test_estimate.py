@@ -247,6 +247,7 @@ def test_a_penalty_is_printed_as_a_number(penalty: float, shown: str) -> None:
         ({"uncertainty": "magic"}, r"`uncertainty`.*'influence', 'bootstrap'.*'magic'"),
         ({"confidence_level": 95}, r"`confidence_level`.*not 95\b"),
         ({"uncertainty": "bootstrap", "n_resamples": 3}, r"`n_resamples`.*\b3\b"),
+        ({"uncertainty": "bootstrap", "n_resamples": 2**53}, r"`n_resamples`.*smaller: 9,007.*PiB"),
         ({"method": "MLE", "tol": 1e-4}, r"`tol`.*converged"),
         (
             {"method": "MES", "weighting": "weighted"},
