@@ -353,7 +353,8 @@ def _spline(grid: bytes, fall: float, shift: float) -> tuple[Floats, Floats, Flo
 
     edges = np.frombuffer(grid, np.int64)
     rank = np.sqrt((edges[:-1] + 1.0) * edges[1:])
-    place = np.log((rank + shift) / (edges[-1] + 1.0 - rank))
+    below = np.maximum(edges[-1] + 1.0 - rank, 0.5)  # beyond 2^53 items, 1 may be lost in rounding
+    place = np.log((rank + shift) / below)
     x = place - place[0]
     top = max(float(x[-1]), 2.0 * _KNOT)
     inner = np.linspace(0.0, top, max(2, round(top / _KNOT)) + 1)
