@@ -114,3 +114,9 @@ def test_a_target_or_two_of_a_huge_catalogue_give_numbers(
     assert 0.0 <= low <= found["recall@10"] <= high <= 1.0
     if max(ranks) > 1:  # one target at the end of its candidates is not at the top of the catalogue
         assert found["recall@10"] < 0.5
+
+
+def test_the_largest_catalogue() -> None:
+    """At N = 2^53, the most that is accepted, N + 1 - N is 0 in double precision."""
+    sample = RankSample.from_ranks([1, 2, 5], sample_size=5, n_items=2**53)
+    assert 0.0 <= estimate(sample, metrics="recall@10", method="smoothed")["recall@10"] <= 1.0

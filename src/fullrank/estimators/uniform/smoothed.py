@@ -353,7 +353,7 @@ def _spline(grid: bytes, fall: float, shift: float) -> tuple[Floats, Floats, Flo
 
     edges = np.frombuffer(grid, np.int64)
     rank = np.sqrt((edges[:-1] + 1.0) * edges[1:])
-    below = np.maximum(edges[-1] + 1.0 - rank, 0.5)  # beyond 2^53 items, 1 may be lost in rounding
+    below = np.maximum(edges[-1] + 1.0 - rank, 0.5)  # at 2^53 items, 1 is lost in rounding
     place = np.log((rank + shift) / below)
     x = place - place[0]
     top = max(float(x[-1]), 2.0 * _KNOT)
